@@ -1,0 +1,2 @@
+// Package decl is described in DESIGN.
+package decl

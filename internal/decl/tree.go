@@ -1,0 +1,42 @@
+package decl
+
+import "context"
+
+// Mode is a Git file mode.
+type Mode uint32
+
+// The modes that a tree may hold.
+const (
+	ModeTree       Mode = 0o040000
+	ModeRegular    Mode = 0o100644
+	ModeExecutable Mode = 0o100755
+	ModeSymlink    Mode = 0o120000
+	ModeSubmodule  Mode = 0o160000
+)
+
+// IsRegular reports whether the entry is a plain file, executable or not.
+func (m Mode) IsRegular() bool { return m == ModeRegular || m == ModeExecutable }
+
+// Entry is one name in a directory of a revision.
+type Entry struct {
+	// Name is a single path component, in the bytes the tree holds.
+	Name string
+	Mode Mode
+	// ID is the object's id in lowercase hex. Equal non-empty IDs mean equal
+	// content. It is empty for a working tree, whose content must be read.
+	ID string
+}
+
+// Tree reads one revision, or a working tree. Paths use slashes and are
+// relative to the repository's root; "" is the root. Implementations verify
+// what they read: a tree is parsed strictly, an object's bytes are hashed
+// against its id. Errors are *fault.Fault, except fs.ErrNotExist.
+type Tree interface {
+	// List returns the entries of a directory, sorted bytewise by name. It
+	// returns an error wrapping fs.ErrNotExist if there is no directory at dir
+	// (also if dir is a file or a symlink; no component is ever followed).
+	List(ctx context.Context, dir string) ([]Entry, error)
+	// Read returns the bytes of the regular file or symlink (its target) named
+	// by entry in dir. More than limit bytes is an error, found before reading.
+	Read(ctx context.Context, dir string, entry Entry, limit int64) ([]byte, error)
+}

@@ -1,0 +1,2 @@
+// Package netguard is described in DESIGN.
+package netguard

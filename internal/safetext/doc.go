@@ -1,0 +1,2 @@
+// Package safetext is described in DESIGN.
+package safetext

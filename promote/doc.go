@@ -1,0 +1,2 @@
+// Package promote is described in DESIGN.
+package promote

@@ -1,0 +1,2 @@
+// Package runtime is described in DESIGN.
+package runtime

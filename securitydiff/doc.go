@@ -1,0 +1,2 @@
+// Package securitydiff is described in DESIGN.
+package securitydiff
