@@ -1,0 +1,55 @@
+# evolve: build, test and check. `make help` lists the targets.
+#
+# demo and test need Go and Git (with ssh-keygen) only.
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS  = -s -w -X main.buildVersion=$(VERSION)
+BIN      = bin
+PREFIX  ?= /usr/local
+
+# The tools of `make check`, fetched by the Go command into bin/tools.
+GOLANGCI_VERSION    = v2.12.2
+GOVULNCHECK_VERSION = v1.9.0
+TOOLS               = $(CURDIR)/$(BIN)/tools
+
+# The systems that evolve is built for.
+SYSTEMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
+
+.PHONY: help build demo test check bench install cross fuzz clean
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+build: ## build bin/evolve
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/...
+
+demo: build ## run the main job on a repository made for it
+	@testdata/demo.sh $(CURDIR)/$(BIN)/evolve
+
+test: ## run every test
+	$(GO) test ./...
+
+check: ## format, vet, lint, race, fuzz seeds, docs drift, import law, vulnerabilities
+	@scripts/check.sh
+
+bench: ## measure; see docs/benchmarks.md
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+cross: ## build for every system
+	@for s in $(SYSTEMS); do echo "build $$s"; \
+	  CGO_ENABLED=0 GOOS=$${s%/*} GOARCH=$${s#*/} $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o dist/$${s%/*}-$${s#*/}/ ./cmd/... || exit 1; done
+
+FUZZTIME ?= 10m
+fuzz: ## run every fuzz target for FUZZTIME each
+	@scripts/fuzz.sh $(FUZZTIME)
+
+install: build ## copy the programs to PREFIX/bin
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(BIN)/evolve $(DESTDIR)$(PREFIX)/bin/
+
+clean: ## remove what was built
+	rm -rf $(BIN) dist
+
+# scripts/check.sh reads these.
+export GOLANGCI_VERSION GOVULNCHECK_VERSION TOOLS

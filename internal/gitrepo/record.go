@@ -1,0 +1,102 @@
+package gitrepo
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/evolve-mcp/evolve/internal/fault"
+	"github.com/evolve-mcp/evolve/internal/safetext"
+)
+
+// TreeFile is one file of a record's tree.
+type TreeFile struct {
+	Name string
+	Data []byte
+}
+
+// WriteRecord stores files as a parentless commit with the given time and a
+// fixed identity (equal inputs give equal ids) and creates ref for it. An equal
+// value of the ref is no error. Codes: ref_moved if the ref exists with another
+// value, io_failed.
+func (r *Repo) WriteRecord(ctx context.Context, ref, subject string, when time.Time, files []TreeFile) (ID, error) {
+	var listing bytes.Buffer
+	for _, f := range files {
+		id, err := r.write(ctx, f.Data, nil, "hash-object", "-w", "-t", "blob", "--no-filters", "--stdin")
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&listing, "100644 blob %s\t%s\n", id, f.Name)
+	}
+	tree, err := r.write(ctx, listing.Bytes(), nil, "mktree")
+	if err != nil {
+		return "", err
+	}
+	date := fmt.Sprintf("%d +0000", when.Unix())
+	commit, err := r.write(ctx, []byte(subject+"\n"), []string{
+		"GIT_AUTHOR_NAME=evolve", "GIT_AUTHOR_EMAIL=evolve@localhost", "GIT_AUTHOR_DATE=" + date,
+		"GIT_COMMITTER_NAME=evolve", "GIT_COMMITTER_EMAIL=evolve@localhost", "GIT_COMMITTER_DATE=" + date,
+	}, "-c", "i18n.commitEncoding=UTF-8", "-c", "commit.gpgSign=false", "commit-tree", tree)
+	if err != nil {
+		return "", err
+	}
+	return ID(commit), r.createRef(ctx, ref, ID(commit))
+}
+
+// write runs one git that writes an object, and returns its id.
+func (r *Repo) write(ctx context.Context, stdin []byte, env []string, args ...string) (string, error) {
+	if stdin == nil {
+		stdin = []byte{}
+	}
+	out, err := r.run(ctx, command{args: args, stdin: stdin, env: env, user: true})
+	id := strings.TrimSpace(string(out.stdout))
+	if err != nil || !r.isID(id) {
+		if fault.CodeOf(err) == fault.Interrupted {
+			return "", err
+		}
+		return "", fault.New(fault.IOFailed, "no object can be written to the repository; nothing was changed").
+			WithHint("check the free space and the permissions of the Git directory").WithCause(err)
+	}
+	return id, nil
+}
+
+func (r *Repo) createRef(ctx context.Context, ref string, id ID) error {
+	_, err := r.run(ctx, command{
+		args:  []string{"-c", "core.warnAmbiguousRefs=false", "update-ref", "--stdin", "-z"},
+		stdin: []byte("create " + ref + "\x00" + string(id) + "\x00"), user: true,
+	})
+	if err == nil {
+		return nil
+	}
+	if fault.CodeOf(err) == fault.Interrupted {
+		return err
+	}
+	value, rerr := r.ReadRef(ctx, ref)
+	switch {
+	case rerr == nil && value == id:
+		return nil
+	case rerr == nil && value != "":
+		return fault.New(fault.RefMoved, "%s exists with another content", safetext.Terminal(ref))
+	}
+	return fault.New(fault.IOFailed, "the ref %s cannot be created; nothing was changed", safetext.Terminal(ref)).
+		WithHint("check the permissions of the Git directory, and its hooks").WithCause(err)
+}
+
+// DeleteRef deletes a ref if it still has the value old. Codes: ref_moved,
+// git_failed.
+func (r *Repo) DeleteRef(ctx context.Context, ref string, old ID) error {
+	_, err := r.run(ctx, command{
+		args:  []string{"-c", "core.warnAmbiguousRefs=false", "update-ref", "--no-deref", "--stdin", "-z"},
+		stdin: []byte("delete " + ref + "\x00" + string(old) + "\x00"), user: true,
+	})
+	if err == nil || fault.CodeOf(err) == fault.Interrupted {
+		return err
+	}
+	if value, rerr := r.ReadRef(ctx, ref); rerr == nil && value != old {
+		return fault.New(fault.RefMoved, "%s no longer has the value that was read", safetext.Terminal(ref))
+	}
+	return fault.New(fault.GitFailed, "%s cannot be deleted", safetext.Terminal(ref)).
+		WithHint("check the permissions of the Git directory, and its hooks").WithCause(err)
+}

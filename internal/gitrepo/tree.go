@@ -1,0 +1,116 @@
+package gitrepo
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/evolve-mcp/evolve/internal/decl"
+	"github.com/evolve-mcp/evolve/internal/fault"
+	"github.com/evolve-mcp/evolve/internal/safetext"
+)
+
+// commitTree is one revision as decl reads it.
+type commitTree struct {
+	repo *Repo
+	root ID
+}
+
+// Tree returns the tree of a commit as decl reads it.
+func (r *Repo) Tree(ctx context.Context, commit ID) (decl.Tree, error) {
+	c, err := r.ReadCommit(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	return &commitTree{repo: r, root: c.Tree}, nil
+}
+
+// List implements decl.Tree.
+func (t *commitTree) List(ctx context.Context, dir string) ([]decl.Entry, error) {
+	id := t.root
+	at := ""
+	if dir != "" {
+		for part := range strings.SplitSeq(dir, "/") {
+			entries, err := t.repo.entries(ctx, id, at)
+			if err != nil {
+				return nil, err
+			}
+			i, found := slices.BinarySearchFunc(entries, part, func(e decl.Entry, name string) int { return cmp.Compare(e.Name, name) })
+			if !found || entries[i].Mode != decl.ModeTree {
+				return nil, fmt.Errorf("no directory: %w", fs.ErrNotExist)
+			}
+			id = ID(entries[i].ID)
+			at = strings.TrimPrefix(at+"/"+part, "/")
+		}
+	}
+	entries, err := t.repo.entries(ctx, id, dir)
+	return slices.Clone(entries), err
+}
+
+// Read implements decl.Tree.
+func (t *commitTree) Read(ctx context.Context, dir string, e decl.Entry, limit int64) ([]byte, error) {
+	if !e.Mode.IsRegular() && e.Mode != decl.ModeSymlink {
+		return nil, fmt.Errorf("no file: %w", fs.ErrNotExist)
+	}
+	return t.repo.objects.read(ctx, ID(e.ID), "blob", limit)
+}
+
+// entries returns a parsed tree, sorted bytewise by name, from the cache or the
+// reader.
+func (r *Repo) entries(ctx context.Context, id ID, dir string) ([]decl.Entry, error) {
+	r.mu.Lock()
+	cached, ok := r.trees[id]
+	r.mu.Unlock()
+	if ok {
+		return cached, nil
+	}
+	data, err := r.objects.read(ctx, id, "tree", maxTreeBytes)
+	if err != nil {
+		return nil, err
+	}
+	entries, problem := parseTree(data, r.digits()/2)
+	if problem != "" {
+		where := "the root directory"
+		if dir != "" {
+			where = "the directory " + safetext.Terminal(dir)
+		}
+		return nil, fault.New(fault.SurfaceUnreadable, "%s is a broken tree: %s", where, problem).
+			WithHint("git fsck; make the commit again with Git")
+	}
+	slices.SortFunc(entries, func(a, b decl.Entry) int { return cmp.Compare(a.Name, b.Name) })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	// A history walk meets many trees; keep the memory flat.
+	const most = 4096
+	if len(r.trees) >= most {
+		clear(r.trees)
+	}
+	r.trees[id] = entries
+	return entries, nil
+}
+
+// ReadBlobAt reads the regular file at path in a commit, capped at limit bytes.
+// It wraps fs.ErrNotExist when the path is absent or no regular file.
+func (r *Repo) ReadBlobAt(ctx context.Context, commit ID, path string, limit int64) ([]byte, error) {
+	tree, err := r.Tree(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	dir, name := "", path
+	if i := strings.LastIndex(path, "/"); i >= 0 {
+		dir, name = path[:i], path[i+1:]
+	}
+	entries, err := tree.List(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if e.Name == name && e.Mode.IsRegular() {
+			return tree.Read(ctx, dir, e, limit)
+		}
+	}
+	return nil, fmt.Errorf("no file: %w", fs.ErrNotExist)
+}
