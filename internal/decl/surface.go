@@ -1,8 +1,6 @@
 package decl
 
 import (
-	"context"
-
 	"github.com/evolve-mcp/evolve/internal/redact"
 )
 
@@ -58,11 +56,12 @@ type Agent struct {
 	Approval ApprovalRules
 	// ToolMetadata are the entries of tools.metadata, sorted by name.
 	ToolMetadata []ToolMetadata
-	// Other maps nodes of runtime, capabilities, approval and tools.metadata
-	// that have no meaning here to a digest, so that a change is noticed.
-	Other    map[string]Digest
-	Problems []Problem
-	Outline  Outline
+	Problems     []Problem
+	Outline      Outline
+
+	dir  string
+	form form
+	raw  redact.Raw
 }
 
 // ApprovalRules is the approval node of agent.yaml: looked up by tool, then
@@ -100,7 +99,12 @@ type Surface struct {
 	Cores    []Core    // sorted by Dir
 	Problems []Problem // of the surface as a whole (folding names, symlinked root, ...)
 
-	items map[ItemKey]*item
+	// LFS lists the bound paths whose bytes Git LFS replaces on checkout.
+	LFS []string
+
+	items    map[ItemKey]*item
+	named    map[string]map[string]bool
+	contents contents
 }
 
 // Options say how a surface is found.
@@ -108,22 +112,3 @@ type Options struct {
 	// CorePatterns are the host's evolve.core patterns.
 	CorePatterns []string
 }
-
-// LoadSurface reads the surface of one revision. What is wrong in the
-// repository is a Problem; an error means that it could not be read at all.
-func LoadSurface(ctx context.Context, tree Tree, opt Options) (*Surface, error) {
-	panic("to be written")
-}
-
-// Empty is the surface of a ref that does not exist.
-func Empty() *Surface { return &Surface{} }
-
-// AllProblems lists the problems of the surface, its agents and its files, in
-// path and line order.
-func (s *Surface) AllProblems() []Problem { panic("to be written") }
-
-// Compare lists the items that differ, sorted by key. It reads content only
-// where the object ids do not already prove equality.
-func Compare(ctx context.Context, before, after *Surface) ([]Delta, error) { panic("to be written") }
-
-type item struct{}

@@ -1,6 +1,13 @@
 package decl
 
-import "context"
+import (
+	"context"
+	"errors"
+)
+
+// ErrTooLarge is in the chain of the error with which Tree.Read refuses content
+// of more than its limit.
+var ErrTooLarge = errors.New("more bytes than the limit")
 
 // Mode is a Git file mode.
 type Mode uint32
@@ -37,6 +44,7 @@ type Tree interface {
 	// (also if dir is a file or a symlink; no component is ever followed).
 	List(ctx context.Context, dir string) ([]Entry, error)
 	// Read returns the bytes of the regular file or symlink (its target) named
-	// by entry in dir. More than limit bytes is an error, found before reading.
+	// by entry in dir. More than limit bytes is an error that
+	// wraps ErrTooLarge, found before reading.
 	Read(ctx context.Context, dir string, entry Entry, limit int64) ([]byte, error)
 }

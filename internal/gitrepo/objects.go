@@ -15,6 +15,7 @@ import (
 
 	"github.com/pjbgf/sha1cd"
 
+	"github.com/evolve-mcp/evolve/internal/decl"
 	"github.com/evolve-mcp/evolve/internal/fault"
 )
 
@@ -81,7 +82,8 @@ func (o *objectReader) read(ctx context.Context, id ID, kind string, limit int64
 		return nil, err
 	}
 	if size > limit {
-		return nil, fault.New(fault.SurfaceUnreadable, "object %s has %d bytes; at most %d are read", short(id), size, limit)
+		return nil, fault.New(fault.SurfaceUnreadable, "object %s has %d bytes; at most %d are read", short(id), size, limit).
+			WithCause(decl.ErrTooLarge)
 	}
 	if size, err = o.request("contents", id, kind); err != nil {
 		return nil, err

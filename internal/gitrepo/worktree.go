@@ -128,7 +128,7 @@ func (w workingTree) Read(_ context.Context, dir string, e decl.Entry, limit int
 		return nil, unreadable(dir, err)
 	}
 	if int64(len(data)) > limit {
-		return nil, fault.New(fault.SurfaceUnreadable, "a file in %s has more than %d bytes", inWords(dir), limit)
+		return nil, fault.New(fault.SurfaceUnreadable, "a file in %s has more than %d bytes", inWords(dir), limit).WithCause(decl.ErrTooLarge)
 	}
 	return data, nil
 }
