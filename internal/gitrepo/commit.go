@@ -111,14 +111,12 @@ func (r *Repo) Identity(ctx context.Context) (Person, error) {
 }
 
 // CreateCommit writes a commit object (no ref) with the user's identity.
+// Codes: io_failed.
 func (r *Repo) CreateCommit(ctx context.Context, tree ID, parents []ID, message string) (ID, error) {
 	args := []string{"commit-tree", string(tree)}
 	for _, p := range parents {
 		args = append(args, "-p", string(p))
 	}
-	out, err := r.run(ctx, command{args: args, stdin: []byte(message), user: true})
-	if err != nil {
-		return "", r.failed(err, "commit-tree")
-	}
-	return ID(strings.TrimSpace(string(out.stdout))), nil
+	id, err := r.write(ctx, []byte(message), nil, args...)
+	return ID(id), err
 }

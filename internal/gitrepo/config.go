@@ -68,13 +68,23 @@ func (c *Config) Last(key string) (Setting, bool) {
 }
 
 // All returns every value of a key, in order. Section and name are compared
-// without case.
+// without case, a subsection between them as it is.
 func (c *Config) All(key string) []Setting {
 	var out []Setting
+	key = foldKey(key)
 	for _, s := range c.settings {
-		if strings.EqualFold(s.Key, key) {
+		if s.Key == key {
 			out = append(out, s)
 		}
 	}
 	return out
+}
+
+// foldKey writes a key as Git prints it.
+func foldKey(key string) string {
+	first, last := strings.Index(key, "."), strings.LastIndex(key, ".")
+	if first < 0 {
+		return strings.ToLower(key)
+	}
+	return strings.ToLower(key[:first]) + key[first:last] + strings.ToLower(key[last:])
 }

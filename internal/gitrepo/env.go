@@ -3,6 +3,9 @@ package gitrepo
 import (
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -17,9 +20,9 @@ var passed = []string{
 	"SYSTEMROOT", "SystemRoot", "COMSPEC", "PATHEXT", "USERPROFILE", "TEMP", "TMP",
 }
 
-// passedOutsideHooks name the configuration files. A pusher's environment must
-// not choose a server's policy, so hooks leave them out.
-var passedOutsideHooks = []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
+// passedOutsideHooks name the configuration files and the worktree. A pusher's
+// environment must not choose a server's policy, so hooks leave them out.
+var passedOutsideHooks = []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_WORK_TREE"}
 
 // fixed holds for every git that reads.
 var fixed = []string{
@@ -65,7 +68,9 @@ func readEnvironment(env []string, hook bool) []string {
 // the environment for reading: which foreign-owned repositories are trusted.
 func commandScopeSafeDirectories(env []string) []string {
 	var dirs []string
-	for i := 0; ; i++ {
+	count, _ := lookup(env, "GIT_CONFIG_COUNT")
+	n, _ := strconv.Atoi(count) // Git itself refuses what is no number
+	for i := range n {
 		key, ok := lookup(env, fmt.Sprintf("GIT_CONFIG_KEY_%d", i))
 		if !ok {
 			break
@@ -117,4 +122,23 @@ func lookup(env []string, name string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// findProgram looks a program up in the PATH of an environment, as exec.LookPath
+// does in the process's own. Directories that are not absolute are left out: the
+// present directory may belong to the repository under review.
+func findProgram(env []string, name string) (string, error) {
+	if strings.ContainsAny(name, `/\`) {
+		return name, nil
+	}
+	path, _ := lookup(env, "PATH")
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if found, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
+			return found, nil
+		}
+	}
+	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
 }

@@ -18,9 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 
-	"github.com/evolve-mcp/evolve/internal/decl"
 	"github.com/evolve-mcp/evolve/internal/fault"
 	"github.com/evolve-mcp/evolve/internal/safetext"
 )
@@ -44,7 +42,8 @@ type Options struct {
 // Repo is an open repository with one long-lived object reader. It is safe for
 // use by several goroutines. Close ends the reader.
 type Repo struct {
-	dir       string // where git runs
+	git       string // the program
+	dir       string // where git runs: after discovery the top of the worktree, so that paths start there
 	gitDir    string
 	commonDir string
 	workTree  string
@@ -55,8 +54,7 @@ type Repo struct {
 
 	objects *objectReader
 
-	mu    sync.Mutex
-	trees map[ID][]decl.Entry // parsed trees by id
+	trees treeCache
 }
 
 // Open discovers the repository at o.Dir as Git does and starts the reader.
@@ -66,16 +64,16 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 		dir:     o.Dir,
 		readEnv: readEnvironment(o.Env, o.Hook),
 		userEnv: userEnvironment(o.Env),
-		trees:   map[ID][]decl.Entry{},
+	}
+	var err error
+	if r.git, err = findProgram(o.Env, "git"); err != nil {
+		return nil, fault.New(fault.Unsupported, "there is no git program in PATH").
+			WithHint("install Git 2.38 or newer").WithCause(err)
 	}
 	if err := r.discover(ctx); err != nil {
 		return nil, err
 	}
-	objects, err := startObjects(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	r.objects = objects
+	r.objects = newObjectReader(ctx, r)
 	return r, nil
 }
 
@@ -86,46 +84,64 @@ func (r *Repo) discover(ctx context.Context) error {
 		}
 	}
 	out, failed := r.run(ctx, command{args: []string{
-		"rev-parse", "--path-format=absolute", "--absolute-git-dir", "--git-common-dir",
-		"--is-bare-repository", "--show-object-format", "--show-toplevel",
+		"rev-parse", "--path-format=absolute", "--is-bare-repository", "--show-object-format",
+		"--absolute-git-dir", "--git-common-dir", "--show-toplevel",
 	}})
 	lines := strings.Split(strings.TrimSuffix(string(out.stdout), "\n"), "\n")
-	const always = 4 // the last one is missing in a bare repository
-	if len(lines) < always {
-		return r.notFound(ctx, out, failed)
+	const always = 4 // the last one is missing where there is no worktree
+	switch {
+	case fault.CodeOf(failed) == fault.Interrupted:
+		return failed
+	case len(lines) < always:
+		return r.notFound(out, failed)
+	case len(lines) > always+1:
+		return fault.New(fault.Unsupported, "the path of the repository holds a line break")
 	}
-	r.gitDir, r.commonDir = filepath.FromSlash(lines[0]), filepath.FromSlash(lines[1])
-	r.bare, r.format = lines[2] == "true", lines[3]
+	r.bare, r.format = lines[0] == "true", lines[1]
+	r.gitDir, r.commonDir = filepath.FromSlash(lines[2]), filepath.FromSlash(lines[3])
 	if len(lines) > always && failed == nil {
 		r.workTree = filepath.FromSlash(lines[always])
 	}
+	if r.workTree == r.gitDir {
+		r.workTree = "" // a hook of a push: Git takes its own directory for the worktree
+	}
+	r.settle()
 	if r.format != "sha1" && r.format != "sha256" {
 		return fault.New(fault.Unsupported, "the repository uses an object format that evolve does not know")
 	}
 	return nil
 }
 
+// settle makes every later git work on what was found: the same repository and
+// worktree, from the top, whatever a relative path in the environment means
+// there.
+func (r *Repo) settle() {
+	r.dir = r.gitDir
+	pin := []string{"GIT_DIR=" + r.gitDir}
+	if r.workTree != "" {
+		r.dir = r.workTree
+		pin = append(pin, "GIT_WORK_TREE="+r.workTree)
+	}
+	r.readEnv = append(r.readEnv, pin...)
+	r.userEnv = append(r.userEnv, pin...)
+}
+
 // notFound says why there is no repository here. Git's own text is looked at
 // only to choose the hint.
-func (r *Repo) notFound(ctx context.Context, out output, failed error) error {
-	if failed != nil && !out.started {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return fault.New(fault.Unsupported, "there is no git program in PATH").
-			WithHint("install Git 2.38 or newer").WithCause(failed)
+func (r *Repo) notFound(out output, failed error) error {
+	if !out.started {
+		return fault.New(fault.GitFailed, "git could not be started").WithCause(failed)
 	}
 	where := r.dir
 	if where == "" {
 		where = "."
 	}
-	f := fault.New(fault.RepositoryUnreadable, "%s is in no Git repository, or Git refuses to read it", safetext.Terminal(where)).
-		WithCause(failed)
 	if strings.Contains(string(out.stderr), "safe.directory") {
 		return fault.New(fault.RepositoryUnreadable, "the repository at %s belongs to another user", safetext.Terminal(where)).
 			WithHint("git config --global --add safe.directory DIR, if you trust its owner").WithCause(failed)
 	}
-	return f.WithHint("run evolve inside a repository, or name one: evolve -C DIR ...")
+	return fault.New(fault.RepositoryUnreadable, "%s is in no Git repository, or Git refuses to read it", safetext.Terminal(where)).
+		WithCause(failed).WithHint("run evolve inside a repository, or name one: evolve -C DIR ...")
 }
 
 // Close ends the object reader and waits for it.
@@ -146,9 +162,6 @@ func (r *Repo) Bare() bool { return r.bare }
 // ObjectFormat is "sha1" or "sha256".
 func (r *Repo) ObjectFormat() string { return r.format }
 
-// zero is the object id that Git uses for "no object".
-func (r *Repo) zero() string { return strings.Repeat("0", r.digits()) }
-
 func (r *Repo) digits() int {
 	if r.format == "sha256" {
 		return 64
@@ -156,7 +169,8 @@ func (r *Repo) digits() int {
 	return 40
 }
 
-// isID reports whether s is an object id of this repository.
+// isID reports whether s is an object id of this repository, and not the one of
+// zeros that Git uses for "no object".
 func (r *Repo) isID(s string) bool {
-	return len(s) == r.digits() && strings.Trim(s, "0123456789abcdef") == ""
+	return len(s) == r.digits() && strings.Trim(s, "0123456789abcdef") == "" && strings.Trim(s, "0") != ""
 }

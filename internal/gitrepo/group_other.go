@@ -4,5 +4,8 @@ package gitrepo
 
 import "os/exec"
 
-// ownGroup does nothing where process groups are not Unix's.
+// ownGroup does nothing where process groups are not Unix's: a cancelled git is
+// killed.
 func ownGroup(*exec.Cmd) {}
+
+func terminate(cmd *exec.Cmd) error { return cmd.Process.Kill() }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -140,23 +141,23 @@ func (r *Repo) checkShallow(ctx context.Context, roots []ID) error {
 
 // differing keeps the steps whose trees differ under one of the paths.
 func (r *Repo) differing(ctx context.Context, steps []Step, paths []string) ([]Step, error) {
-	var changed []Step
+	changed := map[Step]bool{}
 	for _, s := range steps {
 		if s.Parent == "" {
-			changed = append(changed, s) // the caller compares the few roots itself
+			changed[s] = true // the caller compares the few roots itself
 		}
 	}
 	// With several parents on one line diff-tree makes a combined diff, so each
 	// pair has a line of its own; the marker line of a pair that differs is the
 	// commit, and pairs of one commit are asked in separate rounds.
 	for _, round := range rounds(steps) {
-		found, err := r.diffRound(ctx, round, paths)
-		if err != nil {
-			return nil, err
+		for _, batch := range batches(paths) {
+			if err := r.diffRound(ctx, round, batch, changed); err != nil {
+				return nil, err
+			}
 		}
-		changed = append(changed, found...)
 	}
-	return inOrder(steps, changed), nil
+	return slices.DeleteFunc(steps, func(s Step) bool { return !changed[s] }), nil
 }
 
 // rounds splits the steps so that no commit appears twice in one round.
@@ -177,123 +178,44 @@ func rounds(steps []Step) [][]Step {
 	return out
 }
 
-func (r *Repo) diffRound(ctx context.Context, steps []Step, paths []string) ([]Step, error) {
+// batches splits paths so that each batch fits on a command line. A path of ""
+// is the whole tree, and makes the rest needless.
+func batches(paths []string) [][]string {
+	if slices.Contains(paths, "") {
+		return [][]string{nil}
+	}
+	const most = 64 << 10 // bytes; Linux allows 128 KiB for one argument, 2 MiB in all
+	var out [][]string
+	size := most
+	for _, p := range paths {
+		if size += len(p) + 1; size > most {
+			out, size = append(out, nil), len(p)+1
+		}
+		out[len(out)-1] = append(out[len(out)-1], p)
+	}
+	return out
+}
+
+// diffRound marks the steps that differ under paths.
+func (r *Repo) diffRound(ctx context.Context, steps []Step, paths []string, changed map[Step]bool) error {
 	byCommit := map[string]Step{}
 	var input bytes.Buffer
 	for _, s := range steps {
 		byCommit[string(s.Commit)] = s
 		input.WriteString(string(s.Commit) + " " + string(s.Parent) + "\n")
 	}
-	args := append([]string{"diff-tree", "--stdin", "--no-renames", "--no-ext-diff", "--no-textconv", "--name-only", "--"}, paths...)
+	// Lines of differences begin with a colon, so that no file name is taken for
+	// the line of a commit.
+	args := append([]string{"diff-tree", "--stdin", "-r", "--raw", "--no-renames", "--no-ext-diff", "--no-textconv",
+		"--ignore-submodules=none", "--no-relative", "--no-color", "--"}, paths...)
 	out, err := r.run(ctx, command{args: args, stdin: input.Bytes()})
 	if err != nil {
-		return nil, r.failed(err, "diff-tree")
+		return r.failed(err, "diff-tree")
 	}
-	var changed []Step
 	for line := range strings.Lines(string(out.stdout)) {
 		if s, ok := byCommit[strings.TrimSuffix(line, "\n")]; ok {
-			changed = append(changed, s)
+			changed[s] = true
 		}
 	}
-	return changed, nil
-}
-
-// inOrder returns the changed steps in the order of all steps.
-func inOrder(steps, changed []Step) []Step {
-	set := map[Step]bool{}
-	for _, s := range changed {
-		set[s] = true
-	}
-	var out []Step
-	for _, s := range steps {
-		if set[s] {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// CheckedOut lists the worktrees that have ref checked out, or are busy with a
-// rebase or bisection of it, as absolute paths.
-func (r *Repo) CheckedOut(ctx context.Context, ref string) ([]string, error) {
-	trees, err := r.worktrees(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var busy []string
-	for _, t := range trees {
-		if t.branch == ref || t.detached && r.operatesOn(t.path, ref) {
-			busy = append(busy, t.path)
-		}
-	}
-	return busy, nil
-}
-
-// Worktrees lists the absolute paths of all worktrees, without a bare one.
-func (r *Repo) Worktrees(ctx context.Context) ([]string, error) {
-	trees, err := r.worktrees(ctx)
-	var paths []string
-	for _, t := range trees {
-		paths = append(paths, t.path)
-	}
-	return paths, err
-}
-
-type worktree struct {
-	path, branch string
-	detached     bool
-}
-
-func (r *Repo) worktrees(ctx context.Context) ([]worktree, error) {
-	out, err := r.ask(ctx, "worktree", "list", "--porcelain", "-z")
-	if err != nil {
-		return nil, err
-	}
-	var trees []worktree
-	for block := range strings.SplitSeq(out, "\x00\x00") {
-		var t worktree
-		bare := false
-		for line := range strings.SplitSeq(block, "\x00") {
-			key, value, _ := strings.Cut(line, " ")
-			switch key {
-			case "worktree":
-				t.path = filepath.FromSlash(value)
-			case "branch":
-				t.branch = value
-			case "detached":
-				t.detached = true
-			case "bare":
-				bare = true
-			}
-		}
-		if t.path != "" && !bare {
-			trees = append(trees, t)
-		}
-	}
-	return trees, nil
-}
-
-// operatesOn reports whether the worktree at path is in the middle of an
-// operation that will move ref when it ends.
-func (r *Repo) operatesOn(path, ref string) bool {
-	dirs := []string{r.commonDir}
-	if linked, err := filepath.Glob(filepath.Join(r.commonDir, "worktrees", "*")); err == nil {
-		dirs = append(dirs, linked...)
-	}
-	for _, dir := range dirs {
-		if owner, err := os.ReadFile(filepath.Join(dir, "gitdir")); err == nil &&
-			filepath.Dir(strings.TrimSpace(string(owner))) != path {
-			continue
-		}
-		for _, f := range []string{"rebase-merge/head-name", "rebase-apply/head-name"} {
-			if name, err := os.ReadFile(filepath.Join(dir, f)); err == nil && strings.TrimSpace(string(name)) == ref {
-				return true
-			}
-		}
-		if start, err := os.ReadFile(filepath.Join(dir, "BISECT_START")); err == nil &&
-			"refs/heads/"+strings.TrimSpace(string(start)) == ref {
-			return true
-		}
-	}
-	return false
+	return nil
 }

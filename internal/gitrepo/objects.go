@@ -26,47 +26,77 @@ const (
 	maxCommitBytes = 4 << 20
 )
 
-// objectReader is the long-lived git cat-file child.
+// objectReader reads objects through one long-lived git cat-file child. A child
+// that ended, as Git's does over an absent object in a partial clone, is replaced
+// at the next request: one unreadable object hides no other.
 type objectReader struct {
 	mu     sync.Mutex
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	out    *bufio.Reader
+	start  func() (*catFile, error)
+	child  *catFile // nil before the first request and after a failure
+	closed bool
 	format string
-	dead   error
-	stop   func()
+	digits int
 }
 
-func startObjects(ctx context.Context, r *Repo) (*objectReader, error) {
-	// The child outlives single requests; the context of Open bounds its life.
-	ctx, cancel := context.WithCancel(ctx)
-	cmd := exec.CommandContext(ctx, "git", append(append([]string{}, quietSettings...), "cat-file", "--batch-command")...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = r.dir, r.readEnv, waitDelay
-	ownGroup(cmd)
-	in, err := cmd.StdinPipe()
-	if err == nil {
-		var out io.Reader
-		if out, err = cmd.StdoutPipe(); err == nil {
-			if err = cmd.Start(); err == nil {
-				return &objectReader{
-					cmd: cmd, in: in, out: bufio.NewReaderSize(out, 64<<10), format: r.format, stop: cancel,
-				}, nil
+// catFile is one child.
+type catFile struct {
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  *bufio.Reader
+	stop func()
+}
+
+// newObjectReader starts no child yet. Children outlive single requests; the
+// context of Open bounds their life.
+func newObjectReader(ctx context.Context, r *Repo) *objectReader {
+	return &objectReader{
+		format: r.format,
+		digits: r.digits(),
+		start: func() (*catFile, error) {
+			ctx, cancel := context.WithCancel(ctx)
+			c := &catFile{cmd: r.child(ctx, command{args: []string{"cat-file", "--batch-command"}}), stop: cancel}
+			if err := c.begin(); err != nil {
+				cancel()
+				return nil, err
 			}
-		}
+			return c, nil
+		},
 	}
-	cancel()
-	return nil, fault.New(fault.GitFailed, "git cat-file could not be started").WithCause(err)
 }
 
-// close ends the child. Its exit status says nothing that a reader needs.
+func (c *catFile) begin() (err error) {
+	if c.in, err = c.cmd.StdinPipe(); err != nil {
+		return err
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	c.out = bufio.NewReaderSize(out, 64<<10)
+	return c.cmd.Start()
+}
+
+// end ends the child and waits for it. Its exit status says nothing that a
+// reader needs.
+func (c *catFile) end() {
+	_ = c.in.Close()
+	c.stop()
+	_ = c.cmd.Wait()
+}
+
 func (o *objectReader) close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	_ = o.in.Close()
-	o.stop()
-	_ = o.cmd.Wait()
-	o.dead = errors.New("closed")
+	o.drop()
+	o.closed = true
 	return nil
+}
+
+func (o *objectReader) drop() {
+	if o.child != nil {
+		o.child.end()
+		o.child = nil
+	}
 }
 
 // read returns the bytes of an object that must have the given kind. The size
@@ -74,10 +104,66 @@ func (o *objectReader) close() error {
 func (o *objectReader) read(ctx context.Context, id ID, kind string, limit int64) ([]byte, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if err := ctx.Err(); err != nil {
-		return nil, fault.New(fault.Interrupted, "interrupted").WithCause(err)
+	if len(id) != o.digits || strings.Trim(string(id), "0123456789abcdef") != "" {
+		return nil, fault.New(fault.SurfaceUnreadable, "no object id of this repository where one must be")
 	}
-	size, err := o.request("info", id, kind)
+	if err := o.ready(ctx); err != nil {
+		return nil, err
+	}
+	release := context.AfterFunc(ctx, o.child.stop)
+	data, err := o.child.read(id, kind, limit)
+	if !release() { // ctx ended, and the child with it
+		o.drop()
+		return nil, interrupted(ctx)
+	}
+	var broken brokenReader
+	switch {
+	case errors.As(err, &broken):
+		o.drop()
+		return nil, broken.fault(id)
+	case err != nil:
+		return nil, err
+	}
+	return data, o.check(id, kind, data)
+}
+
+// ready sees to it that there is a child.
+func (o *objectReader) ready(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return interrupted(ctx)
+	}
+	if o.closed {
+		return fault.New(fault.Internal, "the repository was closed")
+	}
+	if o.child != nil {
+		return nil
+	}
+	child, err := o.start()
+	if err != nil {
+		return fault.New(fault.GitFailed, "git cat-file could not be started").WithCause(err)
+	}
+	o.child = child
+	return nil
+}
+
+// brokenReader is an answer after which the child is of no more use.
+type brokenReader struct {
+	cause error
+	ended bool // in the middle of a request
+}
+
+func (b brokenReader) Error() string { return b.cause.Error() }
+
+func (b brokenReader) fault(id ID) error {
+	if b.ended { // so Git does over an absent object that it may not fetch
+		return absent(id)
+	}
+	return fault.New(fault.SurfaceUnreadable, "object %s cannot be read: git cat-file answered out of order", short(id)).
+		WithHint("run git fsck").WithCause(b.cause)
+}
+
+func (c *catFile) read(id ID, kind string, limit int64) ([]byte, error) {
+	size, err := c.request("info", id, kind)
 	if err != nil {
 		return nil, err
 	}
@@ -85,72 +171,53 @@ func (o *objectReader) read(ctx context.Context, id ID, kind string, limit int64
 		return nil, fault.New(fault.SurfaceUnreadable, "object %s has %d bytes; at most %d are read", short(id), size, limit).
 			WithCause(decl.ErrTooLarge)
 	}
-	if size, err = o.request("contents", id, kind); err != nil {
+	if again, err := c.request("contents", id, kind); err != nil {
 		return nil, err
-	}
-	if size > limit {
-		return nil, o.die(errors.New("size changed"))
+	} else if again != size {
+		return nil, brokenReader{cause: errors.New("the size changed")}
 	}
 	data := make([]byte, size+1) // and the line break behind it
-	if _, err := io.ReadFull(o.out, data); err != nil {
-		return nil, o.die(err)
+	if _, err := io.ReadFull(c.out, data); err != nil {
+		return nil, brokenReader{cause: err, ended: true}
 	}
-	data = data[:size]
-	if err := o.check(id, kind, data); err != nil {
-		return nil, err
+	if data[size] != '\n' {
+		return nil, brokenReader{cause: errors.New("no line break behind the contents")}
 	}
-	return data, nil
+	return data[:size:size], nil
 }
 
 // request sends one line and reads the header of the answer.
-func (o *objectReader) request(verb string, id ID, kind string) (int64, error) {
-	if o.dead != nil {
-		return 0, fault.New(fault.SurfaceUnreadable, "object %s cannot be read: git's reader has ended", short(id)).
-			WithHint("run git fsck; in a partial clone, git fetch --refetch").WithCause(o.dead)
+func (c *catFile) request(verb string, id ID, kind string) (int64, error) {
+	if _, err := io.WriteString(c.in, verb+" "+string(id)+"\n"); err != nil {
+		return 0, brokenReader{cause: err, ended: true}
 	}
-	if _, err := io.WriteString(o.in, verb+" "+string(id)+"\n"); err != nil {
-		return 0, o.missing(id, err)
-	}
-	line, err := o.out.ReadString('\n')
+	line, err := c.out.ReadString('\n')
 	if err != nil {
-		return 0, o.missing(id, err)
+		return 0, brokenReader{cause: err, ended: true}
 	}
 	fields := strings.Fields(line)
 	if len(fields) == 2 && fields[1] == "missing" {
-		return 0, o.absent(id)
+		return 0, absent(id)
 	}
 	if len(fields) != 3 || fields[0] != string(id) {
-		return 0, o.die(errors.New("unexpected answer"))
+		return 0, brokenReader{cause: errors.New("unexpected answer")}
 	}
 	size, err := strconv.ParseInt(fields[2], 10, 64)
 	if err != nil || size < 0 {
-		return 0, o.die(errors.New("unexpected size"))
+		return 0, brokenReader{cause: errors.New("unexpected size")}
 	}
-	if fields[1] != kind {
-		if verb == "contents" {
-			return 0, o.die(errors.New("kind changed"))
-		}
-		return 0, fault.New(fault.SurfaceUnreadable, "object %s is a %s, where a %s must be", short(id), knownKind(fields[1]), kind)
+	if fields[1] == kind {
+		return size, nil
 	}
-	return size, nil
+	if verb == "contents" {
+		return 0, brokenReader{cause: errors.New("the kind changed")}
+	}
+	return 0, fault.New(fault.SurfaceUnreadable, "object %s is a %s, where a %s must be", short(id), knownKind(fields[1]), kind)
 }
 
-// missing is the end of the child in the middle of a request: in a partial
-// clone Git ends when an object is absent and may not be fetched.
-func (o *objectReader) missing(id ID, cause error) error {
-	_ = o.die(cause)
-	return o.absent(id)
-}
-
-func (o *objectReader) absent(id ID) error {
+func absent(id ID) error {
 	return fault.New(fault.SurfaceUnreadable, "object %s is not in this repository", short(id)).
 		WithHint("a partial or shallow clone lacks it: git fetch --unshallow, or git fetch --refetch")
-}
-
-func (o *objectReader) die(cause error) error {
-	o.dead = cause
-	o.stop()
-	return fault.New(fault.SurfaceUnreadable, "git cat-file answered out of order").WithCause(cause)
 }
 
 // check hashes the bytes against the id: cat-file serves what it finds.

@@ -63,6 +63,9 @@ func (r *Repo) write(ctx context.Context, stdin []byte, env []string, args ...st
 }
 
 func (r *Repo) createRef(ctx context.Context, ref string, id ID) error {
+	if err := checkRefWord(ref); err != nil {
+		return err
+	}
 	_, err := r.run(ctx, command{
 		args:  []string{"-c", "core.warnAmbiguousRefs=false", "update-ref", "--stdin", "-z"},
 		stdin: []byte("create " + ref + "\x00" + string(id) + "\x00"), user: true,
@@ -87,6 +90,12 @@ func (r *Repo) createRef(ctx context.Context, ref string, id ID) error {
 // DeleteRef deletes a ref if it still has the value old. Codes: ref_moved,
 // git_failed.
 func (r *Repo) DeleteRef(ctx context.Context, ref string, old ID) error {
+	if !r.isID(string(old)) { // Git would take "" for "whatever it is"
+		return fault.New(fault.Internal, "a ref is deleted with its old value only")
+	}
+	if err := checkRefWord(ref); err != nil {
+		return err
+	}
 	_, err := r.run(ctx, command{
 		args:  []string{"-c", "core.warnAmbiguousRefs=false", "update-ref", "--no-deref", "--stdin", "-z"},
 		stdin: []byte("delete " + ref + "\x00" + string(old) + "\x00"), user: true,

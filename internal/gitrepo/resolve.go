@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
@@ -16,21 +17,44 @@ func (r *Repo) ResolveCommit(ctx context.Context, rev string) (ID, error) {
 		return "", fault.New(fault.RevisionUnknown, "%s is no revision: it %s", shown, problem).
 			WithHint("name a branch, a tag or a commit id")
 	}
-	out, err := r.run(ctx, command{args: []string{"rev-parse", "--verify", "--end-of-options", rev + "^{commit}"}})
-	if fault.CodeOf(err) == fault.Interrupted {
-		return "", err
+	// HEAD is HEAD, even where a branch is named so as well.
+	certain := rev == "HEAD" || rev == "@"
+	word := rev
+	if strings.Contains(rev, ":") {
+		// Behind a colon may stand a path, which would take in what is added.
+		out, err := r.verify(ctx, rev)
+		if err != nil || ambiguous(out) {
+			return "", r.unresolved(ctx, rev, shown, out, err)
+		}
+		word = strings.TrimSuffix(string(out.stdout), "\n")
+		certain = true // Git warns of a branch that is named like this id
 	}
-	// Git settles on one of two refs of the same name with a warning; for a
-	// decision that is no answer.
-	if strings.Contains(string(out.stderr), "ambiguous") {
-		return "", fault.New(fault.RevisionUnknown, "%s is ambiguous: more than one branch, tag or commit answers to it", shown).
-			WithHint("write it in full: refs/heads/NAME, refs/tags/NAME, or the whole commit id")
-	}
+	out, err := r.verify(ctx, word+"^{commit}")
 	id := strings.TrimSuffix(string(out.stdout), "\n")
-	if err == nil && r.isID(id) {
+	if err == nil && r.isID(id) && (certain || !ambiguous(out)) {
 		return ID(id), nil
 	}
-	return "", r.whyNoCommit(ctx, rev, shown)
+	return "", r.unresolved(ctx, rev, shown, out, err)
+}
+
+func (r *Repo) verify(ctx context.Context, rev string) (output, error) {
+	return r.run(ctx, command{args: []string{"rev-parse", "--verify", "--end-of-options", rev}})
+}
+
+// ambiguous recognises that Git settled on one of several refs or objects that
+// answer to a word; for a decision that is no answer.
+func ambiguous(out output) bool { return strings.Contains(string(out.stderr), " is ambiguous") }
+
+// unresolved is why a revision has no commit id.
+func (r *Repo) unresolved(ctx context.Context, rev, shown string, out output, err error) error {
+	if fault.CodeOf(err) == fault.Interrupted {
+		return err
+	}
+	if ambiguous(out) {
+		return fault.New(fault.RevisionUnknown, "%s is ambiguous: more than one branch, tag or commit answers to it", shown).
+			WithHint("write it in full: refs/heads/NAME, refs/tags/NAME, or the whole commit id")
+	}
+	return r.whyNoCommit(ctx, rev, shown)
 }
 
 func (r *Repo) whyNoCommit(ctx context.Context, rev, shown string) error {
@@ -40,7 +64,7 @@ func (r *Repo) whyNoCommit(ctx context.Context, rev, shown string) error {
 				WithHint("make the first commit, or name another revision")
 		}
 	}
-	if out, err := r.run(ctx, command{args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", rev}}); err == nil && len(out.stdout) > 0 {
+	if out, err := r.verify(ctx, rev); err == nil && len(out.stdout) > 0 {
 		return fault.New(fault.RevisionUnknown, "%s names an object that is no commit, or one that is not here", shown).
 			WithHint("name a branch, a tag or a commit id")
 	}
@@ -85,7 +109,11 @@ func (r *Repo) ResolveRef(ctx context.Context, name string) (string, error) {
 		return "", fault.New(fault.RefInvalid, "%s is no ref: it %s", shown, strangeWord(name)).
 			WithHint("name a branch, such as --ref main")
 	case name == "HEAD" || name == "@":
-		return r.headBranch(ctx)
+		branch, err := r.headBranch(ctx)
+		if err != nil {
+			return "", err
+		}
+		return branch, refKind(branch)
 	case strings.HasPrefix(name, "refs/"):
 	case strings.HasPrefix(name, "heads/"):
 		full = "refs/" + name
@@ -117,13 +145,14 @@ func (r *Repo) ResolveRef(ctx context.Context, name string) (string, error) {
 func refKind(full string) error {
 	shown := safetext.Terminal(full)
 	for _, p := range protectedPrefixes {
-		if strings.HasPrefix(full, p) {
+		// Without case: some file systems take refs/Evolve/ for refs/evolve/.
+		if len(full) >= len(p) && strings.EqualFold(full[:len(p)], p) {
 			return fault.New(fault.RefProtected, "%s belongs to Git or evolve and is never promoted to", shown).
 				WithHint("name a branch, such as --ref main")
 		}
 	}
-	for _, p := range []string{"refs/tags/", "refs/remotes/", "refs/stash", "refs/bisect/", "refs/worktree/"} {
-		if strings.HasPrefix(full, p) {
+	for _, p := range []string{"refs/tags/", "refs/remotes/", "refs/stash", "refs/bisect/", "refs/worktree/", "refs/notes/"} {
+		if strings.HasPrefix(full, p) || !strings.HasPrefix(full, "refs/") {
 			return fault.New(fault.RefInvalid, "%s is no branch", shown).WithHint("name a branch, such as --ref main")
 		}
 	}
@@ -166,27 +195,41 @@ func (r *Repo) followSymbolic(ctx context.Context, full string) (string, error) 
 // ReadRef returns a ref's present value, "" if it does not exist, read in a
 // fresh Git process. A ref that is there but broken is an error, not absence.
 func (r *Repo) ReadRef(ctx context.Context, ref string) (ID, error) {
-	out, err := r.run(ctx, command{args: []string{"show-ref", "--verify", "--hash", "--", ref}})
-	if id := strings.TrimSuffix(string(out.stdout), "\n"); err == nil && r.isID(id) {
-		return ID(id), nil
-	}
-	if fault.CodeOf(err) == fault.Interrupted {
-		return "", err
-	}
-	// Absent, or broken: the listing warns of a broken ref and names a ref
-	// whose object is gone.
-	out, err = r.run(ctx, command{args: []string{"for-each-ref", "--format=%(refname)", ref}})
-	if err != nil || len(out.stderr) > 0 {
-		return "", fault.New(fault.GitFailed, "%s cannot be read: it is broken", safetext.Terminal(ref)).
-			WithHint("git fsck names what is broken").WithCause(err)
-	}
-	for line := range strings.Lines(string(out.stdout)) {
-		if strings.TrimSuffix(line, "\n") == ref {
-			return "", fault.New(fault.GitFailed, "%s names an object that is not here", safetext.Terminal(ref)).
-				WithHint("git fsck names what is broken")
+	const tries = 2 // it may be created between looking for it and listing it
+	for range tries {
+		out, err := r.run(ctx, command{args: []string{"show-ref", "--verify", "--hash", "--", ref}})
+		if id := strings.TrimSuffix(string(out.stdout), "\n"); err == nil && r.isID(id) {
+			return ID(id), nil
+		}
+		if fault.CodeOf(err) == fault.Interrupted {
+			return "", err
+		}
+		// Absent, or broken: the listing warns of a broken ref, and names a ref
+		// whose object is gone.
+		out, err = r.run(ctx, command{args: []string{"for-each-ref", "--format=%(refname)", ref}})
+		if err != nil || warnsOf(out.stderr, ref) {
+			return "", fault.New(fault.GitFailed, "%s cannot be read: it is broken", safetext.Terminal(ref)).
+				WithHint("git fsck names what is broken").WithCause(err)
+		}
+		if !slices.Contains(strings.Split(string(out.stdout), "\n"), ref) {
+			return "", nil
 		}
 	}
-	return "", nil
+	return "", fault.New(fault.GitFailed, "%s names an object that is not here", safetext.Terminal(ref)).
+		WithHint("git fsck names what is broken")
+}
+
+// warnsOf reports whether a listing of refs warned of anything but other refs.
+// A symbolic ref to a ref that does not exist counts as absent.
+func warnsOf(stderr []byte, ref string) bool {
+	for line := range strings.Lines(string(stderr)) {
+		line = strings.TrimSuffix(line, "\n")
+		broken, isBroken := strings.CutPrefix(line, "warning: ignoring broken ref ")
+		if isBroken && broken == ref || !isBroken && !strings.HasPrefix(line, "warning: ignoring dangling symref ") {
+			return true
+		}
+	}
+	return false
 }
 
 // RefInfo is one ref and its value.

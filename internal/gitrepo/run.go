@@ -45,12 +45,7 @@ var quietSettings = []string{
 
 // run runs git to its end. The error is nil only for status 0.
 func (r *Repo) run(ctx context.Context, c command) (output, error) {
-	args := append(append([]string{}, quietSettings...), c.args...)
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir = r.dir
-	cmd.Env = r.environment(c)
-	cmd.WaitDelay = waitDelay
-	ownGroup(cmd)
+	cmd := r.child(ctx, c)
 	if c.stdin != nil {
 		cmd.Stdin = bytes.NewReader(c.stdin)
 	}
@@ -62,7 +57,7 @@ func (r *Repo) run(ctx context.Context, c command) (output, error) {
 		out.status = cmd.ProcessState.ExitCode()
 	}
 	if ctx.Err() != nil {
-		return out, fault.New(fault.Interrupted, "interrupted").WithCause(ctx.Err())
+		return out, interrupted(ctx)
 	}
 	if stdout.over {
 		return out, fault.New(fault.GitFailed, "git printed more than %d MiB", maxOutput>>20)
@@ -70,15 +65,20 @@ func (r *Repo) run(ctx context.Context, c command) (output, error) {
 	return out, err
 }
 
-func (r *Repo) environment(c command) []string {
+// child prepares a git that ends, with all that it started, when ctx does.
+func (r *Repo) child(ctx context.Context, c command) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, r.git, append(append([]string{}, quietSettings...), c.args...)...)
 	env := r.readEnv
 	if c.user {
-		env = append(append([]string{}, r.userEnv...), "GIT_DIR="+r.gitDir)
-		if r.workTree != "" {
-			env = append(env, "GIT_WORK_TREE="+r.workTree)
-		}
+		env = r.userEnv
 	}
-	return append(append([]string{}, env...), c.env...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = r.dir, append(append([]string{}, env...), c.env...), waitDelay
+	ownGroup(cmd)
+	return cmd
+}
+
+func interrupted(ctx context.Context) error {
+	return fault.New(fault.Interrupted, "interrupted").WithCause(ctx.Err())
 }
 
 // ask runs git where only an exit status of 0 is an answer.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
@@ -19,10 +20,16 @@ const maxSignature = 64 << 10
 // it (gpg.ssh.program), in the user's own environment, so that agents, hardware
 // keys and pass phrase prompts work. key is a path, or a literal public key
 // ("key::ssh-ed25519 ..." or "ssh-ed25519 ...") whose private half an agent
-// holds. The program's output is never shown. Codes: signing_failed.
+// holds. A leading "~/" is the home directory. The program's output is never
+// shown. Codes: signing_failed.
 func (r *Repo) SSHSign(ctx context.Context, program, key, namespace string, data []byte) ([]byte, error) {
 	if program == "" {
 		program = "ssh-keygen"
+	}
+	path, err := findProgram(r.userEnv, program)
+	if err != nil {
+		return nil, fault.New(fault.SigningFailed, "there is no program %s", safetext.Terminal(program)).
+			WithHint("install OpenSSH, or name a program: git config gpg.ssh.program PATH").WithCause(err)
 	}
 	args := []string{"-Y", "sign", "-n", namespace}
 	if literal, ok := literalKey(key); ok {
@@ -41,16 +48,19 @@ func (r *Repo) SSHSign(ctx context.Context, program, key, namespace string, data
 		args = append(args, "-U")
 		key = f.Name()
 	}
-	cmd := exec.CommandContext(ctx, program, append(args, "-f", key)...)
+	if rest, ok := strings.CutPrefix(key, "~/"); ok {
+		home, _ := lookup(r.userEnv, "HOME")
+		key = filepath.Join(home, rest)
+	}
+	cmd := exec.CommandContext(ctx, path, append(args, "-f", key)...)
 	cmd.Dir = r.dir
 	cmd.Env = r.userEnv
 	cmd.WaitDelay = waitDelay
 	cmd.Stdin = bytes.NewReader(data)
 	out := &capped{limit: maxSignature}
 	cmd.Stdout = out
-	// A hardware key asks to be touched on standard error; the text is the
-	// signing program's own.
-	err := cmd.Run()
+	// No process group of its own: a pass phrase is asked for on the terminal.
+	err = cmd.Run()
 	if ctx.Err() != nil {
 		return nil, fault.New(fault.Interrupted, "interrupted while signing; nothing was written").WithCause(ctx.Err())
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/evolve-mcp/evolve/internal/decl"
 	"github.com/evolve-mcp/evolve/internal/fault"
@@ -61,10 +62,7 @@ func (t *commitTree) Read(ctx context.Context, dir string, e decl.Entry, limit i
 // entries returns a parsed tree, sorted bytewise by name, from the cache or the
 // reader.
 func (r *Repo) entries(ctx context.Context, id ID, dir string) ([]decl.Entry, error) {
-	r.mu.Lock()
-	cached, ok := r.trees[id]
-	r.mu.Unlock()
-	if ok {
+	if cached, ok := r.trees.get(id); ok {
 		return cached, nil
 	}
 	data, err := r.objects.read(ctx, id, "tree", maxTreeBytes)
@@ -80,16 +78,35 @@ func (r *Repo) entries(ctx context.Context, id ID, dir string) ([]decl.Entry, er
 		return nil, fault.New(fault.SurfaceUnreadable, "%s is a broken tree: %s", where, problem).
 			WithHint("git fsck; make the commit again with Git")
 	}
-	slices.SortFunc(entries, func(a, b decl.Entry) int { return cmp.Compare(a.Name, b.Name) })
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	// A history walk meets many trees; keep the memory flat.
-	const most = 4096
-	if len(r.trees) >= most {
-		clear(r.trees)
-	}
-	r.trees[id] = entries
+	r.trees.put(id, entries, len(data))
 	return entries, nil
+}
+
+// treeCache holds parsed trees by id. A history walk meets many; when their
+// bytes exceed a fixed sum it starts afresh, so that memory stays flat. The zero
+// value is empty. It is safe for use by several goroutines.
+type treeCache struct {
+	mu    sync.Mutex
+	trees map[ID][]decl.Entry
+	bytes int
+}
+
+func (c *treeCache) get(id ID) ([]decl.Entry, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	entries, ok := c.trees[id]
+	return entries, ok
+}
+
+func (c *treeCache) put(id ID, entries []decl.Entry, size int) {
+	const most = 16 << 20
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.trees == nil || c.bytes+size > most {
+		c.trees, c.bytes = map[ID][]decl.Entry{}, 0
+	}
+	c.trees[id] = entries
+	c.bytes += size
 }
 
 // ReadBlobAt reads the regular file at path in a commit, capped at limit bytes.

@@ -2,7 +2,9 @@ package gitrepo
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/evolve-mcp/evolve/internal/decl"
@@ -14,10 +16,10 @@ import (
 // appears twice, modes are known and written in one way, names are single
 // components and none is .git.
 //
-// The problem is "" for a good tree, else one sentence without a name from it.
+// The entries come back sorted bytewise by name, which is not Git's order: it
+// sorts a directory as if its name ended in a slash. The problem is "" for a good tree, else one sentence without a name from it.
 func parseTree(data []byte, idBytes int) (entries []decl.Entry, problem string) {
 	var previous string
-	seen := map[string]bool{}
 	for len(data) > 0 {
 		mode, rest, ok := bytes.Cut(data, []byte{' '})
 		if !ok {
@@ -35,19 +37,24 @@ func parseTree(data []byte, idBytes int) (entries []decl.Entry, problem string) 
 		if problem := checkName(e.Name); problem != "" {
 			return nil, problem
 		}
-		if seen[e.Name] {
-			return nil, "a name appears twice"
-		}
-		seen[e.Name] = true
 		key := e.Name
 		if e.Mode == decl.ModeTree {
 			key += "/"
 		}
-		if previous != "" && previous >= key {
+		switch {
+		case previous == key:
+			return nil, "a name appears twice"
+		case previous > key:
 			return nil, "its entries are not in order"
 		}
 		previous = key
 		entries = append(entries, e)
+	}
+	slices.SortFunc(entries, func(a, b decl.Entry) int { return cmp.Compare(a.Name, b.Name) })
+	for i := 1; i < len(entries); i++ {
+		if entries[i].Name == entries[i-1].Name { // a file and a directory
+			return nil, "a name appears twice"
+		}
 	}
 	return entries, ""
 }

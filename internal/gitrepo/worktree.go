@@ -88,7 +88,7 @@ func diskMode(path string, info fs.FileInfo) (decl.Mode, error) {
 		return decl.ModeTree, nil
 	case m&fs.ModeSymlink != 0:
 		return decl.ModeSymlink, nil
-	case m.IsRegular() && m&0o111 != 0:
+	case m.IsRegular() && m&0o100 != 0: // the owner's bit alone, as Git reads it
 		return decl.ModeExecutable, nil
 	case m.IsRegular():
 		return decl.ModeRegular, nil
@@ -123,6 +123,9 @@ func (w workingTree) Read(_ context.Context, dir string, e decl.Entry, limit int
 		return nil, unreadable(dir, err)
 	}
 	defer f.Close()
+	if opened, err := f.Stat(); err != nil || !os.SameFile(info, opened) {
+		return nil, unreadable(dir, err) // another file, or a link, took its place
+	}
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
 		return nil, unreadable(dir, err)

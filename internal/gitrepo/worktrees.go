@@ -1,0 +1,115 @@
+package gitrepo
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// CheckedOut lists the worktrees that have ref checked out, or are busy with a
+// rebase or bisection of it, as absolute paths.
+func (r *Repo) CheckedOut(ctx context.Context, ref string) ([]string, error) {
+	trees, err := r.worktrees(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var busy []string
+	for _, t := range trees {
+		if t.branch == ref || t.detached && operatesOn(r.adminDir(t), ref) {
+			busy = append(busy, t.path)
+		}
+	}
+	return busy, nil
+}
+
+// Worktrees lists the absolute paths of all worktrees, without a bare one.
+func (r *Repo) Worktrees(ctx context.Context) ([]string, error) {
+	trees, err := r.worktrees(ctx)
+	var paths []string
+	for _, t := range trees {
+		paths = append(paths, t.path)
+	}
+	return paths, err
+}
+
+type worktree struct {
+	path, branch string
+	detached     bool
+	main         bool
+}
+
+func (r *Repo) worktrees(ctx context.Context) ([]worktree, error) {
+	out, err := r.ask(ctx, "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return nil, err
+	}
+	var trees []worktree
+	first := true // Git lists the main worktree first
+	for block := range strings.SplitSeq(out, "\x00\x00") {
+		t := worktree{main: first}
+		first = false
+		bare := false
+		for line := range strings.SplitSeq(block, "\x00") {
+			key, value, _ := strings.Cut(line, " ")
+			switch key {
+			case "worktree":
+				t.path = filepath.FromSlash(value)
+			case "branch":
+				t.branch = value
+			case "detached":
+				t.detached = true
+			case "bare":
+				bare = true
+			}
+		}
+		if t.path != "" && !bare {
+			trees = append(trees, t)
+		}
+	}
+	return trees, nil
+}
+
+// adminDir is the Git directory of one worktree, "" if there is none.
+func (r *Repo) adminDir(t worktree) string {
+	if t.main {
+		return r.commonDir
+	}
+	parent := filepath.Join(r.commonDir, "worktrees")
+	linked, err := os.ReadDir(parent)
+	if err != nil {
+		return ""
+	}
+	for _, d := range linked {
+		dir := filepath.Join(parent, d.Name())
+		data, err := os.ReadFile(filepath.Join(dir, "gitdir"))
+		if err != nil {
+			continue
+		}
+		owner := filepath.FromSlash(strings.TrimSpace(string(data)))
+		if !filepath.IsAbs(owner) { // worktree.useRelativePaths
+			owner = filepath.Join(dir, owner)
+		}
+		if filepath.Dir(owner) == t.path {
+			return dir
+		}
+	}
+	return ""
+}
+
+// operatesOn reports whether a worktree is in the middle of an operation that
+// will move ref when it ends: a rebase or bisection of it, or a rebase that
+// takes it along (--update-refs).
+func operatesOn(adminDir, ref string) bool {
+	if adminDir == "" {
+		return false
+	}
+	holds := func(name, line string) bool {
+		data, err := os.ReadFile(filepath.Join(adminDir, filepath.FromSlash(name)))
+		return err == nil && slices.Contains(strings.Split(string(data), "\n"), line)
+	}
+	return holds("rebase-merge/head-name", ref) || holds("rebase-apply/head-name", ref) ||
+		holds("rebase-merge/update-refs", ref) ||
+		holds("BISECT_START", strings.TrimPrefix(ref, "refs/heads/"))
+}
