@@ -116,8 +116,8 @@ func (r *Repo) ReadBlobAt(ctx context.Context, commit ID, path string, limit int
 	if err != nil {
 		return nil, err
 	}
-	dir, name := "", path
-	if i := strings.LastIndex(path, "/"); i >= 0 {
+	dir, name := "", path // a slash in front stays in the name, which no entry has
+	if i := strings.LastIndex(path, "/"); i > 0 {
 		dir, name = path[:i], path[i+1:]
 	}
 	entries, err := tree.List(ctx, dir)

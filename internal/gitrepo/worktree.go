@@ -36,7 +36,7 @@ func (w workingTree) dir(dir string) (string, error) {
 		return at, nil
 	}
 	for part := range strings.SplitSeq(dir, "/") {
-		if checkName(part) != "" || strings.ContainsRune(part, filepath.Separator) {
+		if !plainName(part) {
 			return "", fmt.Errorf("no directory: %w", fs.ErrNotExist)
 		}
 		at = filepath.Join(at, part)
@@ -46,6 +46,11 @@ func (w workingTree) dir(dir string) (string, error) {
 		}
 	}
 	return at, nil
+}
+
+// plainName reports whether a name is one component on this system.
+func plainName(name string) bool {
+	return checkName(name) == "" && !strings.ContainsRune(name, filepath.Separator)
 }
 
 // List implements decl.Tree.
@@ -105,7 +110,7 @@ func (w workingTree) Read(_ context.Context, dir string, e decl.Entry, limit int
 	}
 	path := filepath.Join(at, e.Name)
 	info, err := os.Lstat(path)
-	if err != nil {
+	if err != nil || !plainName(e.Name) {
 		return nil, fmt.Errorf("no file: %w", fs.ErrNotExist)
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {

@@ -1,0 +1,122 @@
+package gitrepo
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evolve-mcp/evolve/internal/fault"
+	"github.com/evolve-mcp/evolve/internal/gitrepo/gittest"
+)
+
+func TestReadCommit(t *testing.T) {
+	g := gittest.New(t)
+	one := g.Commit(map[string]string{"a": "1\n"}, "one")
+	two := g.Commit(map[string]string{"a": "2\n"}, "two")
+	tree := g.Git("rev-parse", "HEAD^{tree}")
+	merge := g.Git("commit-tree", "-p", two, "-p", one, "-m", "subject\n\nbody\n\nMCP-Review: x", tree)
+	c, err := open(t, g).ReadCommit(t.Context(), ID(merge))
+	noError(t, err)
+	equal(t, "id", c.ID, ID(merge))
+	equal(t, "tree", c.Tree, ID(tree))
+	equal(t, "parents", fmt.Sprint(c.Parents), fmt.Sprintf("[%s %s]", two, one))
+	equal(t, "message", c.Message, "subject\n\nbody\n\nMCP-Review: x\n")
+	who := Person{Name: "Grace Example", Email: "grace@example.com", When: time.Date(2026, 1, 1, 9, 1, 0, 0, time.UTC)}
+	equal(t, "author", c.Author, who)
+	equal(t, "committer", c.Committer, who)
+}
+
+func TestReadCommitOfOddShape(t *testing.T) {
+	g := gittest.New(t)
+	g.Commit(map[string]string{"a": "1\n"}, "one")
+	tree := g.Git("rev-parse", "HEAD^{tree}")
+	const people = "author A U Thor <a@example.com> 100 +0200\ncommitter C <c> 200 -0000\n"
+	r := open(t, g)
+	for name, c := range map[string]struct{ data, message, author string }{
+		"no message":        {"tree " + tree + "\n" + people, "", "A U Thor"},
+		"empty message":     {"tree " + tree + "\n" + people + "\n", "", "A U Thor"},
+		"signed":            {"tree " + tree + "\n" + people + "gpgsig -----BEGIN\n \n abc\n -----END\n\nsigned\n", "signed\n", "A U Thor"},
+		"forged header":     {"tree " + tree + "\n" + people + "\nmessage\n\nparent " + tree + "\n", "message\n\nparent " + tree + "\n", "A U Thor"},
+		"not UTF-8":         {"tree " + tree + "\n" + people + "encoding latin1\n\n\xe4\n", "\xe4\n", "A U Thor"},
+		"author of no form": {"tree " + tree + "\nauthor ?\ncommitter >< 12x\n\nm", "m", "?"},
+		"huge date":         {"tree " + tree + "\nauthor A <a> 99999999999999999999 +0000\ncommitter B <b> 1 +0000\n\nm", "m", "A"},
+	} {
+		id := g.WriteRawObject("commit", []byte(c.data))
+		got, err := r.ReadCommit(t.Context(), ID(id))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		equal(t, name+": message", got.Message, c.message)
+		equal(t, name+": author", got.Author.Name, c.author)
+		equal(t, name+": parents", len(got.Parents), 0)
+	}
+	for name, data := range map[string]string{
+		"empty":             "",
+		"no tree":           people + "\nm",
+		"short tree":        "tree " + tree[:39] + "\n" + people + "\nm",
+		"upper case":        "tree " + strings.ToUpper(tree) + "\n" + people + "\nm",
+		"tree of zeros":     "tree " + strings.Repeat("0", 40) + "\n" + people + "\nm",
+		"parent of no form": "tree " + tree + "\nparent x\n" + people + "\nm",
+		"parent too late":   "tree " + tree + "\nauthor A <a> 1 +0000\nparent " + tree + "\ncommitter B <b> 1 +0000\n\nm",
+		"two trees":         "tree " + tree + "\ntree " + tree + "\n" + people + "\nm",
+		"no author":         "tree " + tree + "\ncommitter B <b> 1 +0000\n\nm",
+		"no committer":      "tree " + tree + "\nauthor A <a> 1 +0000\n\nm",
+		"hidden author":     "tree " + tree + "\n\nauthor A <a> 1 +0000\ncommitter B <b> 1 +0000\n\nm",
+	} {
+		if _, err := r.ReadCommit(t.Context(), ID(g.WriteRawObject("commit", []byte(data)))); err == nil {
+			t.Errorf("%s: it reads", name)
+		} else {
+			wantCode(t, err, fault.SurfaceUnreadable)
+		}
+	}
+	long := g.WriteRawObject("commit", []byte("tree "+tree+"\n"+people+"\n"+strings.Repeat("x", maxCommitBytes)))
+	_, err := r.ReadCommit(t.Context(), ID(long))
+	wantCode(t, err, fault.SurfaceUnreadable)
+}
+
+func TestIdentity(t *testing.T) {
+	g := gittest.New(t)
+	p, err := open(t, g).Identity(t.Context())
+	noError(t, err)
+	equal(t, "identity", p.Name+" <"+p.Email+">", "Grace Example <grace@example.com>")
+
+	g.Git("config", "user.useConfigOnly", "true")
+	env := []string{"PATH=" + pathOf(g), "HOME=" + t.TempDir(), "GIT_CONFIG_NOSYSTEM=1"}
+	_, err = openWith(t, Options{Dir: g.Dir(), Env: env}).Identity(t.Context())
+	if f := wantCode(t, err, fault.ConfigInvalid); !strings.Contains(f.Hint, "user.name") {
+		t.Error(f.Hint)
+	}
+}
+
+func pathOf(g *gittest.Repo) string {
+	path, _ := lookup(g.Env(), "PATH")
+	return path
+}
+
+func TestCreateCommit(t *testing.T) {
+	g := gittest.New(t)
+	one := ID(g.Commit(map[string]string{"a": "1\n"}, "one"))
+	two := ID(g.Commit(map[string]string{"a": "2\n"}, "two"))
+	g.Git("config", "commit.gpgSign", "true") // not of commit-tree's concern
+	r := open(t, g)
+	before := state(t, g)
+	first, err := r.ReadCommit(t.Context(), one)
+	noError(t, err)
+	id, err := r.CreateCommit(t.Context(), first.Tree, []ID{two, one}, "back to one\n")
+	noError(t, err)
+	c, err := r.ReadCommit(t.Context(), id)
+	noError(t, err)
+	equal(t, "tree", c.Tree, first.Tree)
+	equal(t, "parents", fmt.Sprint(c.Parents), fmt.Sprint([]ID{two, one}))
+	equal(t, "message", c.Message, "back to one\n")
+	equal(t, "author", c.Author.Email, "grace@example.com")
+	equal(t, "refs, index and worktree", state(t, g), before)
+
+	for name, tree := range map[string]ID{"a commit": one, "absent": ID(strings.Repeat("ab", 20)), "an option": "--help", "nothing": ""} {
+		if _, err := r.CreateCommit(t.Context(), tree, nil, "x"); err == nil {
+			t.Errorf("%s passes for a tree", name)
+		}
+	}
+}
