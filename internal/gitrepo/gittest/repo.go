@@ -3,6 +3,7 @@ package gittest
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -168,7 +169,7 @@ func (r *Repo) stage(files map[string]string) {
 		} else {
 			blob = r.WriteRawObject("blob", []byte(data))
 		}
-		r.GitInput(fmt.Sprintf("%s %s\t%s\n", mode, blob, name), "update-index", "--add", "--index-info")
+		r.GitInput(fmt.Sprintf("%s %s\t%s\x00", mode, blob, name), "update-index", "-z", "--add", "--index-info")
 	}
 }
 
@@ -177,4 +178,21 @@ func (r *Repo) stage(files map[string]string) {
 func (r *Repo) WriteRawObject(kind string, data []byte) string {
 	r.t.Helper()
 	return r.GitInput(string(data), "hash-object", "-w", "--literally", "--stdin", "-t", kind)
+}
+
+// CommitOn writes a commit that holds exactly files, with the given parents, and
+// returns its id. No ref, index or file of the worktree changes.
+func (r *Repo) CommitOn(parents []string, files map[string]string, message string) string {
+	r.t.Helper()
+	r.tick()
+	apart := *r
+	apart.env = maps.Clone(r.env)
+	apart.env["GIT_INDEX_FILE"] = filepath.Join(r.t.TempDir(), "index")
+	apart.Git("read-tree", "--empty")
+	apart.stage(files)
+	args := []string{"commit-tree", "-m", message, apart.Git("write-tree")}
+	for _, p := range parents {
+		args = append(args, "-p", p)
+	}
+	return r.Git(args...)
 }
