@@ -52,7 +52,7 @@ func (r *Repo) run(ctx context.Context, c command) (output, error) {
 	stdout, stderr := &capped{limit: maxOutput}, &capped{limit: 64 << 10, cut: true}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	err := cmd.Run()
-	out := output{stdout: stdout.Bytes(), stderr: stderr.Bytes(), started: cmd.ProcessState != nil, status: -1}
+	out := output{stdout: stdout.buffer.Bytes(), stderr: stderr.buffer.Bytes(), started: cmd.ProcessState != nil, status: -1}
 	if cmd.ProcessState != nil {
 		out.status = cmd.ProcessState.ExitCode()
 	}
@@ -101,22 +101,23 @@ func (r *Repo) failed(err error, verb string) error {
 }
 
 // capped is a buffer with a limit. Beyond it, output is dropped (cut) or is an
-// error that ends the child.
+// error that ends the child. The buffer is no embedded one: io.Copy would find
+// its ReadFrom, which knows no limit.
 type capped struct {
-	bytes.Buffer
-	limit int
-	cut   bool
-	over  bool
+	buffer bytes.Buffer
+	limit  int
+	cut    bool
+	over   bool
 }
 
 func (c *capped) Write(p []byte) (int, error) {
-	if room := c.limit - c.Len(); len(p) > room {
+	if room := c.limit - c.buffer.Len(); len(p) > room {
 		c.over = true
 		if !c.cut {
 			return 0, errors.New("output limit")
 		}
-		_, _ = c.Buffer.Write(p[:room])
+		_, _ = c.buffer.Write(p[:room])
 		return len(p), nil
 	}
-	return c.Buffer.Write(p)
+	return c.buffer.Write(p)
 }

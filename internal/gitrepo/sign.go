@@ -64,12 +64,12 @@ func (r *Repo) SSHSign(ctx context.Context, program, key, namespace string, data
 	if ctx.Err() != nil {
 		return nil, fault.New(fault.Interrupted, "interrupted while signing; nothing was written").WithCause(ctx.Err())
 	}
-	if err != nil || out.Len() == 0 {
+	if err != nil || out.buffer.Len() == 0 {
 		return nil, fault.New(fault.SigningFailed, "%s did not sign; nothing was written", safetext.Terminal(program)).
 			WithHint("try it: echo test | %s -Y sign -n test -f KEY; git config user.signingKey names the key",
 				safetext.Terminal(program)).WithCause(err)
 	}
-	return out.Bytes(), nil
+	return out.buffer.Bytes(), nil
 }
 
 // literalKey recognises a public key written out, as git-config(1) describes

@@ -132,9 +132,13 @@ func (h *history) apply(f file) {
 
 // State is a digest of what a refused move must leave alone: every ref but
 // evolve's records (packed or loose, read as bytes), HEAD, the index, and every
-// file of the worktree with its mode.
+// file of the worktree with its mode. The repository may be bare.
 func State(dir string) ([32]byte, error) {
 	sum := sha256.New()
+	gitDir := ".git/"
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
+		gitDir = ""
+	}
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -142,8 +146,8 @@ func State(dir string) ([32]byte, error) {
 		rel, _ := filepath.Rel(dir, p)
 		rel = filepath.ToSlash(rel)
 		if d.IsDir() {
-			switch {
-			case rel == ".git/evolve", rel == ".git/objects", rel == ".git/logs":
+			switch rel {
+			case gitDir + "evolve", gitDir + "objects", gitDir + "logs":
 				return filepath.SkipDir
 			}
 			return nil
