@@ -1,5 +1,184 @@
 package redact
 
-// Guard remembers every value that was withheld while a report was built, to
-// search the finished report for it (DESIGN section 3, "Last guard").
-type Guard struct{}
+import (
+	"encoding/binary"
+	"strings"
+)
+
+// Least lengths, in bytes, of withheld values that are searched for: as they
+// are, and in an encoding. Shorter ones occur everywhere by chance.
+const (
+	leastPlain   = 8
+	leastEncoded = 12
+)
+
+// maxNeedle is how much of a withheld value is searched for. What is shown is
+// never much longer, and the beginning of a secret is a leak too.
+const maxNeedle = 64
+
+// windowBytes is the length of the beginnings by which needles are found.
+const windowBytes = 8
+
+// Guard remembers every value that is withheld while a report is built. Its
+// zero value is ready. Stage one asks, before an atom is shown, whether it
+// Repeats such a value. Stage two searches the finished report with Finds. A
+// Guard is not safe for concurrent use.
+type Guard struct {
+	values map[string]bool
+	// public are withheld values that equal a text which is shown for its own
+	// sake: a password "docker" must not hide the command docker.
+	public  map[string]bool
+	plain   index
+	encoded index
+	ready   bool
+}
+
+// Withhold adds values that must not be shown, of both sides of a comparison,
+// before anything is. Parts of them that have a credential's shape count as
+// values themselves.
+func (g *Guard) Withhold(values ...Raw) {
+	if g.values == nil {
+		g.values, g.public, g.plain = map[string]bool{}, map[string]bool{}, index{}
+	}
+	for _, v := range values {
+		g.add(v.Reveal())
+		for _, part := range credentialParts(v.Reveal()) {
+			g.add(part)
+		}
+	}
+}
+
+func (g *Guard) add(value string) {
+	if len(value) > maxNeedle {
+		value = value[:maxNeedle]
+	}
+	if len(value) < leastPlain || g.values[value] {
+		return
+	}
+	g.values[value] = true
+	g.plain.add(value, value)
+	g.ready = false
+}
+
+// partSeparators cut a value that holds several things: a command line, a
+// header, JSON, a PEM block.
+const partSeparators = " \t\r\n\"'`=:,;@/?&#{}[]()<>|"
+
+func credentialParts(s string) []string {
+	var out []string
+	for _, part := range strings.FieldsFunc(s, func(c rune) bool { return strings.ContainsRune(partSeparators, c) }) {
+		if len(part) < len(s) && LooksLikeCredential(part) {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// Repeats reports whether an atom that is about to be shown holds a withheld
+// value of 8 bytes or more that it does not equal. A part of the atom between
+// separators (a path's segment, a package's name) counts as equal: it is shown
+// for its own sake, and so is not searched for later.
+func (g *Guard) Repeats(atom string) bool {
+	repeats := false
+	var equal []string
+	g.plain.each(atom, func(start int, n needle) bool {
+		if bounded(atom, start, start+len(n.text)) && !LooksLikeCredential(n.value) {
+			equal = append(equal, n.value)
+			return true
+		}
+		repeats = true
+		return false
+	})
+	if repeats {
+		return true
+	}
+	for _, value := range equal {
+		g.public[value] = true
+	}
+	return false
+}
+
+// Own says that a text is ours and may appear in a report although a withheld
+// value happens to equal it or a part of it.
+func (g *Guard) Own(text string) {
+	g.plain.each(text, func(_ int, n needle) bool {
+		g.public[n.value] = true
+		return true
+	})
+}
+
+// atomSeparators part the atoms of a shown text.
+const atomSeparators = "/\\@:.=,*${} "
+
+func bounded(s string, start, end int) bool {
+	before := start == 0 || strings.IndexByte(atomSeparators, s[start-1]) >= 0
+	after := end == len(s) || strings.IndexByte(atomSeparators, s[end]) >= 0
+	return before && after
+}
+
+// Finds reports whether a text of a finished report holds a withheld value, as
+// it is or in a common encoding. Values that were shown for their own sake do
+// not count.
+func (g *Guard) Finds(text string) bool {
+	if !g.ready {
+		g.prepare()
+	}
+	found := false
+	stop := func(_ int, n needle) bool {
+		found = !g.public[n.value]
+		return !found
+	}
+	g.plain.each(text, stop)
+	if !found {
+		g.encoded.each(text, stop)
+	}
+	return found
+}
+
+func (g *Guard) prepare() {
+	g.encoded = index{}
+	for v := range g.values {
+		if len(v) < leastEncoded {
+			continue
+		}
+		for _, form := range encodings(v) {
+			g.encoded.add(form, v)
+		}
+	}
+	g.ready = true
+}
+
+// needle is a text to search for, and the withheld value that it stands for.
+type needle struct{ text, value string }
+
+// index finds needles by their first 8 bytes, so that a search costs one look
+// at each byte however many needles there are.
+type index map[uint64][]needle
+
+func (x index) add(text, value string) {
+	if len(text) < windowBytes {
+		return
+	}
+	w := binary.LittleEndian.Uint64([]byte(text[:windowBytes]))
+	x[w] = append(x[w], needle{text, value})
+}
+
+// each calls f for every needle in text until it returns false.
+func (x index) each(text string, f func(start int, n needle) bool) {
+	if len(x) == 0 || len(text) < windowBytes {
+		return
+	}
+	var w uint64
+	for i := range len(text) {
+		w = w>>8 | uint64(text[i])<<56
+		if i < windowBytes-1 {
+			continue
+		}
+		start := i - windowBytes + 1
+		for _, n := range x[w] {
+			if strings.HasPrefix(text[start:], n.text) && !f(start, n) {
+				return
+			}
+		}
+	}
+}

@@ -1,7 +1,3 @@
-// Package redact decides what text from a repository or a server may be shown.
-//
-// Raw holds text that must not be printed; Shown holds text that passed the
-// grammar of its position and the credential screen, as printable ASCII.
 package redact
 
 import (
