@@ -120,3 +120,26 @@ func TestCreateCommit(t *testing.T) {
 		}
 	}
 }
+
+// FuzzParseCommit holds the parser to no panic, and to ids in every field that
+// claims to be one.
+func FuzzParseCommit(f *testing.F) {
+	tree := strings.Repeat("ab", 20)
+	f.Add([]byte("tree " + tree + "\nparent " + tree + "\nauthor A <a> 1 +0000\ncommitter B <b> 2 +0000\n\nm"))
+	f.Add([]byte("tree " + tree + "\nauthor\ncommitter <\n\n"))
+	r := &Repo{format: "sha1"}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c := r.parseCommit("", data)
+		if c == nil {
+			return
+		}
+		for _, id := range append(c.Parents, c.Tree) {
+			if !r.isID(string(id)) || !strings.Contains(string(data), string(id)) {
+				t.Fatalf("%q is no id of the commit", id)
+			}
+		}
+		if !strings.HasSuffix(string(data), c.Message) {
+			t.Fatalf("message %q", c.Message)
+		}
+	})
+}

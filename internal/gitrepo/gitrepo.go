@@ -57,7 +57,8 @@ type Repo struct {
 	trees treeCache
 }
 
-// Open discovers the repository at o.Dir as Git does and starts the reader.
+// Open discovers the repository at o.Dir as Git does. The reader starts with the
+// first object that is read, and lives no longer than ctx.
 // Codes: repository_unreadable, unsupported.
 func Open(ctx context.Context, o Options) (*Repo, error) {
 	r := &Repo{

@@ -2,8 +2,6 @@ package gitrepo
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -108,9 +106,6 @@ func (r *Repo) whyNotMoved(interrupt context.Context, m Move, cause error) error
 	if lock := filepath.Join(r.commonDir, filepath.FromSlash(m.Ref)+".lock"); exists(lock) {
 		return f.WithHint("another git holds the ref, or died holding it: if none runs, remove %s", safetext.Terminal(lock))
 	}
-	if lock := filepath.Join(r.commonDir, "packed-refs.lock"); exists(lock) {
-		return f.WithHint("another git holds packed-refs, or died holding it: if none runs, remove %s", safetext.Terminal(lock))
-	}
 	return f.WithHint("a reference-transaction hook may have refused, a ref of a conflicting name may exist, or the Git directory is not writable")
 }
 
@@ -137,7 +132,7 @@ func (r *Repo) readBack(m Move) error {
 
 func exists(path string) bool {
 	_, err := os.Lstat(path)
-	return !errors.Is(err, fs.ErrNotExist)
+	return err == nil
 }
 
 func orAbsent(id ID) string {

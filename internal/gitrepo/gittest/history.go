@@ -130,9 +130,9 @@ func (h *history) apply(f file) {
 	}
 }
 
-// State is a digest of what a refused move must leave alone: every ref but
-// evolve's records (packed or loose, read as bytes), HEAD, the index, and every
-// file of the worktree with its mode. The repository may be bare.
+// State is a digest of what a refused move must leave alone: every ref (packed
+// or loose, read as bytes), HEAD, the index, and every file of the worktree with
+// its mode; not objects, reflogs and evolve's own folder. The repository may be bare.
 func State(dir string) ([32]byte, error) {
 	sum := sha256.New()
 	gitDir := ".git/"
