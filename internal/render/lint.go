@@ -56,11 +56,11 @@ func (p *page) lintHeadline(r *securitydiff.LintReport) {
 }
 
 func (p *page) server(s securitydiff.LintServer) {
-	title := []run{styled(string(s.Path), heading)}
+	st := plain
 	if !readable(s.State) {
-		title = append(title, join(run{{" ", plain}}, styled(s.State, critical)))
+		st = critical
 	}
-	p.prose(0, 2, title...)
+	p.prose(0, 2, p.entitled(styled(string(s.Path), heading), styled(s.State, st))...)
 	if s.Summary != nil {
 		p.table(2, summaryRows(s.Summary, readable(s.State)))
 	}

@@ -14,7 +14,8 @@ import (
 //	name  @acme/docs-mcp@1.4.2 -> @acme/docs-mcp@1.5.2
 //	                       ^                       ^
 //
-// If both do not fit on one line, each has its own, or as many as it needs.
+// If both do not fit on one line, or one of them spells an arrow itself, each
+// has its own, or as many as it needs.
 func (p *page) pair(before, after redact.Shown, room int) []run {
 	b, a := securitydiff.Mark(before, after)
 	left, right := marked(b, removed, removedPart), marked(a, added, addedPart)
@@ -22,7 +23,8 @@ func (p *page) pair(before, after redact.Shown, room int) []run {
 		// Nothing is marked where everything differs.
 		left, right = styled(string(before), removed), styled(string(after), added)
 	}
-	if left.width()+right.width()+p.arrow.width()+2 <= room {
+	fits := left.width()+right.width()+p.arrow.width()+2 <= room
+	if fits && !p.spellsArrow(before) && !p.spellsArrow(after) {
 		return p.underlined(join(left, run{{" ", plain}}, p.arrow, run{{" ", plain}}, right))
 	}
 	const sign = 2
@@ -40,6 +42,10 @@ func (p *page) pair(before, after redact.Shown, room int) []run {
 		}
 	}
 	return lines
+}
+
+func (p *page) spellsArrow(s redact.Shown) bool {
+	return strings.Contains(string(s), p.arrow[0].text)
 }
 
 func anyUnchanged(list []securitydiff.Segment) bool {

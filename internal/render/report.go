@@ -133,12 +133,12 @@ var changeStyles = map[securitydiff.ChangeKind]style{
 }
 
 func (p *page) change(c securitydiff.Change, verbose bool) {
-	title := []run{styled(string(c.Path), heading)}
+	var title []run
 	if c.OldPath != "" {
-		title = append([]run{styled(string(c.OldPath), heading), p.arrow}, title...)
+		title = append(title, styled(string(c.OldPath), heading), p.arrow)
 	}
-	kind := join(run{{" ", plain}}, styled(string(c.Change), cmp.Or(changeStyles[c.Change], heading)))
-	title = append(title, kind)
+	kind := styled(string(c.Change), cmp.Or(changeStyles[c.Change], heading))
+	title = append(title, p.entitled(styled(string(c.Path), heading), kind)...)
 	if s := subjects[c.Subject]; s != "" {
 		title = append(title, words("("+s+")", plain)...)
 	}
@@ -147,6 +147,14 @@ func (p *page) change(c securitydiff.Change, verbose bool) {
 	whole := c.Change == securitydiff.Added || c.Change == securitydiff.Removed
 	p.table(2, append(p.states(c), p.fields(c.Fields, whole)...))
 	p.sides(c, whole, verbose)
+}
+
+// entitled sets a word off from a path by two spaces, where both fit on a line.
+func (p *page) entitled(path, word run) []run {
+	if r := join(path, run{{"  ", plain}}, word); r.width() <= p.width-2 {
+		return []run{r}
+	}
+	return []run{path, word}
 }
 
 // findings are listed in one column for the whole report, so that the eye finds

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,11 @@ import (
 // sides shows the effective values of a server that is new or gone, and those
 // of both sides of any other change if asked to.
 func (p *page) sides(c securitydiff.Change, whole, verbose bool) {
+	if verbose && c.Before != nil && reflect.DeepEqual(c.Before, c.After) {
+		p.prose(2, 2, words("before and after:", heading)...)
+		p.table(4, summaryRows(c.After, readable(c.AfterState)))
+		return
+	}
 	for _, side := range []struct {
 		name    string
 		state   string
