@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/evolve-mcp/evolve/internal/decl"
+	"github.com/evolve-mcp/evolve/internal/fault"
+	"github.com/evolve-mcp/evolve/internal/gitrepo"
+	"github.com/evolve-mcp/evolve/internal/render"
+	"github.com/evolve-mcp/evolve/promote"
+	"github.com/evolve-mcp/evolve/review"
+	"github.com/evolve-mcp/evolve/securitydiff"
+)
+
+// session is one open repository with its host's policy.
+type session struct {
+	*program
+	repo   *gitrepo.Repo
+	policy *review.Policy
+	gate   *promote.Gate
+}
+
+// onRepo opens the repository that -C names, runs one command on it, and closes it.
+func (p *program) onRepo(c *cli.Context, do func(*session) error) (err error) {
+	if err := p.common(c); err != nil {
+		return err
+	}
+	repo, err := gitrepo.Open(p.ctx, gitrepo.Options{Dir: c.String("C"), Env: p.env})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := repo.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	policy, err := review.LoadPolicy(p.ctx, repo)
+	if err != nil {
+		return err
+	}
+	s := &session{program: p, repo: repo, policy: policy}
+	s.gate = &promote.Gate{
+		Repo: repo, Policy: policy, Now: p.now,
+		Fingerprint: review.Fingerprinter(repo.CommonDir()),
+	}
+	return do(s)
+}
+
+// commit resolves a revision that the person named.
+func (s *session) commit(rev string) (gitrepo.ID, error) { return s.repo.ResolveCommit(s.ctx, rev) }
+
+// worktreeSurface reads the bytes on disk.
+func (s *session) worktreeSurface(ctx context.Context) (*decl.Surface, error) {
+	tree, err := s.repo.WorkingTree()
+	if err != nil {
+		return nil, err
+	}
+	return decl.LoadSurface(ctx, tree, decl.Options{CorePatterns: s.policy.CorePatterns})
+}
+
+// report compares two surfaces for a reviewer.
+func (s *session) report(before, after *decl.Surface, base, head string) (*securitydiff.Report, error) {
+	return securitydiff.Compare(s.ctx, before, after, securitydiff.Options{
+		BaseName: base, HeadName: head,
+		Fingerprinter: s.gate.Fingerprint, KnownValues: s.policy.KnownValues,
+	})
+}
+
+// show prints a report as a result, in the format asked for.
+func (s *session) show(c *cli.Context, r *securitydiff.Report) error {
+	if s.format == "json" {
+		return s.document(r)
+	}
+	return render.Text(s.out, r, s.textOptions(c))
+}
+
+func (s *session) textOptions(c *cli.Context) render.TextOptions {
+	return render.TextOptions{Width: s.width(s.out), Color: s.colour(s.out), Verbose: c.Bool("verbose")}
+}
+
+// ref resolves --ref to a full name and its present value.
+func (s *session) ref(c *cli.Context) (name string, value gitrepo.ID, err error) {
+	given, err := required(c, "ref")
+	if err != nil {
+		return "", "", err
+	}
+	if name, err = s.repo.ResolveRef(s.ctx, given); err != nil {
+		return "", "", err
+	}
+	value, err = s.repo.ReadRef(s.ctx, name)
+	return name, value, err
+}
+
+// absent is how documents name a ref that does not exist.
+func orAbsent(id gitrepo.ID) string {
+	if id == "" {
+		return "absent"
+	}
+	return string(id)
+}
+
+// refuse is the error for a report whose head cannot be promoted.
+func refuse(r *securitydiff.Report) error {
+	p := r.Problems[0]
+	return fault.New(fault.DeclarationInvalid, "%d problem(s) in the declarations, the first at %s:%d", len(r.Problems), p.Path, p.Line).
+		WithHint("evolve lint lists every problem; mend them and review again")
+}

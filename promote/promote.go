@@ -1,0 +1,239 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/evolve-mcp/evolve/internal/fault"
+	"github.com/evolve-mcp/evolve/internal/gitrepo"
+	"github.com/evolve-mcp/evolve/internal/safetext"
+	"github.com/evolve-mcp/evolve/review"
+)
+
+// Order is a promotion to be carried out.
+type Order struct {
+	Proposal
+	// Approve is the ordinary approval, asked once, after the gate has said
+	// yes and before anything is written. An error or false moves nothing.
+	Approve func(context.Context, *Judgement) (bool, error)
+	// Reason is written to the audit log and the reflog; it is free text.
+	Reason string
+	// DryRun stops before the approval and writes nothing, not even an audit
+	// line.
+	DryRun bool
+}
+
+// Promote judges, asks, and moves the ref. When it returns an error the ref has
+// not changed, but for io_failed after the move, whose message says so. A refusal
+// is written to the audit log.
+func (g *Gate) Promote(ctx context.Context, o Order) (*Judgement, error) {
+	if !o.DryRun {
+		if err := g.Reconcile(ctx); err != nil {
+			return nil, err
+		}
+	}
+	j, err := g.decide(ctx, o)
+	if o.DryRun {
+		return j, err
+	}
+	if err == nil {
+		err = g.carryOut(ctx, o, j)
+	}
+	if err != nil && !errors.Is(err, errMovedUnaudited) {
+		g.auditRefusal(o, err)
+	}
+	return j, err
+}
+
+// decide is the gate, and what a worktree has to say.
+func (g *Gate) decide(ctx context.Context, o Order) (*Judgement, error) {
+	if err := g.checkWorktrees(ctx, o.Ref); err != nil {
+		return &Judgement{Proposal: o.Proposal}, err
+	}
+	j, err := g.Judge(ctx, o.Proposal)
+	if err != nil || o.DryRun {
+		return j, err
+	}
+	yes, err := o.Approve(ctx, j)
+	if err == nil && !yes {
+		err = fault.New(fault.ApprovalRequired, "the move of %s was not approved", safetext.Terminal(o.Ref)).
+			WithHint("answer yes on a terminal, or pass --approve")
+	}
+	return j, err
+}
+
+// checkWorktrees refuses to move a branch under a worktree's feet: its files
+// would look like a change that undoes the promotion.
+func (g *Gate) checkWorktrees(ctx context.Context, ref string) error {
+	busy, err := g.Repo.CheckedOut(ctx, ref)
+	if err != nil || len(busy) == 0 {
+		return err
+	}
+	return fault.New(fault.WorktreeBusy, "%s is checked out in %s", safetext.Terminal(ref), safetext.Terminal(busy[0])).
+		WithHint("promote to a branch that no worktree has checked out, or run git switch --detach there first")
+}
+
+// errMovedUnaudited marks a move that happened and could not be written down.
+var errMovedUnaudited = errors.New("moved, not audited")
+
+// carryOut writes the claim, moves the ref, and writes the audit line.
+func (g *Gate) carryOut(ctx context.Context, o Order, j *Judgement) error {
+	now := g.Now().UTC()
+	claim := Claim{
+		Ref: o.Ref, Old: o.Old, New: o.New,
+		Tokens: j.TokenStrings(), Records: recordIDs(j.Records), Who: o.Pusher.Name,
+		Verdict: "allowed", By: "promote", At: now, Expires: now.Add(claimLife),
+	}
+	if o.Old == o.New {
+		return nil // nothing moves
+	}
+	if err := g.claims().write(claim); err != nil {
+		return err
+	}
+	err := g.Repo.MoveRef(ctx, gitrepo.Move{
+		Ref: o.Ref, Old: o.Old, New: o.New,
+		Message:   reflogMessage(o.Reason),
+		UnderLock: func(ctx context.Context) error { return g.recheck(ctx, o, j) },
+	})
+	if err != nil {
+		g.dropStaleClaim(o)
+		return err
+	}
+	return g.settle(claim, o.Reason, false)
+}
+
+// recheck is what can change between the judging and the lock.
+func (g *Gate) recheck(ctx context.Context, o Order, j *Judgement) error {
+	value, err := g.Repo.ReadRef(ctx, o.Ref)
+	if err != nil {
+		return err
+	}
+	if value != o.Old {
+		return fault.New(fault.RefMoved, "%s moved while the change was judged", safetext.Terminal(o.Ref)).
+			WithHint("run the command again: it judges the change against the ref's new value")
+	}
+	if err := g.checkWorktrees(ctx, o.Ref); err != nil {
+		return err
+	}
+	return review.CheckUnderLock(ctx, g.Repo, g.Policy, j.Records, g.Now())
+}
+
+// settle writes the audit line of a move and then forgets the claim; in this
+// order, so that a crash between the two is seen by Reconcile.
+func (g *Gate) settle(c Claim, reason string, recovered bool) error {
+	err := g.audit().append(Entry{
+		At: g.Now().UTC(), Who: c.Who, By: c.By, Ref: c.Ref, Old: c.Old, New: c.New,
+		Tokens: c.Tokens, Verdict: VerdictMoved, Reason: reason, Recovered: recovered,
+	})
+	if err != nil {
+		return fault.New(fault.IOFailed, "%s moved to %s, but the audit log could not be written",
+			safetext.Terminal(c.Ref), short(c.New)).
+			WithHint("mend the Git directory: the next evolve command writes the line").
+			WithCause(errors.Join(errMovedUnaudited, err))
+	}
+	// A claim that cannot be removed expires by itself.
+	_ = g.claims().remove(c.Ref, c.Old, c.New)
+	return nil
+}
+
+// dropStaleClaim removes the claim of a move that failed, unless the ref still
+// has the old value: then another process may be about to make the same move
+// under the same claim.
+func (g *Gate) dropStaleClaim(o Order) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if value, err := g.Repo.ReadRef(ctx, o.Ref); err == nil && value != o.Old && value != o.New {
+		_ = g.claims().remove(o.Ref, o.Old, o.New)
+	}
+}
+
+func (g *Gate) auditRefusal(o Order, cause error) {
+	// The refusal itself is what the caller must hear; a log that cannot be
+	// written must not hide it.
+	_ = g.audit().append(Entry{
+		At: g.Now().UTC(), Who: o.Pusher.Name, By: "promote", Ref: o.Ref, Old: o.Old, New: o.New,
+		Tokens: tokenStrings(o.Tokens), Verdict: VerdictRefused, Code: string(fault.CodeOf(cause)), Reason: o.Reason,
+	})
+}
+
+// Reconcile finishes what a crash cut short: a claim whose move is in the ref's
+// history and in no audit line is written down, and claims that no longer fit
+// anything are removed.
+func (g *Gate) Reconcile(ctx context.Context) error {
+	list, err := g.claims().list()
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	audited := map[[3]string]time.Time{}
+	if _, err := g.audit().each(func(e Entry) {
+		if e.Verdict == VerdictMoved {
+			audited[[3]string{e.Ref, string(e.Old), string(e.New)}] = e.At
+		}
+	}); err != nil {
+		return err
+	}
+	for _, c := range list {
+		if err := g.reconcileOne(ctx, c, audited); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *Gate) reconcileOne(ctx context.Context, c Claim, audited map[[3]string]time.Time) error {
+	at, known := audited[[3]string{c.Ref, string(c.Old), string(c.New)}]
+	value, err := g.Repo.ReadRef(ctx, c.Ref)
+	if err != nil {
+		return err
+	}
+	switch {
+	case known && !at.Before(c.At.Truncate(time.Second)):
+		return g.claims().remove(c.Ref, c.Old, c.New)
+	case value == c.New:
+		return g.settle(c, "", true)
+	case g.Now().Before(c.Expires):
+		return nil // perhaps another process is moving it now
+	}
+	return g.claims().remove(c.Ref, c.Old, c.New)
+}
+
+// perms are the modes of shared files. A bad setting was refused when the gate
+// was made.
+func (g *Gate) perms() permissions {
+	p, err := sharedPermissions(g.Policy.SharedRepository)
+	if err != nil {
+		return permissions{file: 0o600, dir: 0o700}
+	}
+	return p
+}
+
+func recordIDs(records []*review.Record) []string {
+	out := make([]string, 0, len(records))
+	for _, r := range records {
+		out = append(out, string(r.Commit))
+	}
+	return out
+}
+
+func tokenStrings(tokens []review.Token) []string {
+	out := make([]string, 0, len(tokens))
+	for _, t := range tokens {
+		out = append(out, t.String())
+	}
+	return out
+}
+
+// reflogMessage is one line; a reason is free text and is cut and escaped.
+func reflogMessage(reason string) string {
+	const longest = 200
+	reason = strings.ToValidUTF8(reason, "?")
+	if len(reason) > longest {
+		reason = strings.ToValidUTF8(reason[:longest], "")
+	}
+	if reason == "" {
+		return "evolve promote"
+	}
+	return "evolve promote: " + safetext.Terminal(reason)
+}

@@ -1,0 +1,273 @@
+package securitydiff
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/evolve-mcp/evolve/internal/decl"
+	"github.com/evolve-mcp/evolve/internal/redact"
+)
+
+// Options say how a report is made.
+type Options struct {
+	// BaseName and HeadName are commit ids, "absent", or "worktree".
+	BaseName, HeadName string
+	// Fingerprinter stands for withheld values.
+	Fingerprinter redact.Fingerprinter
+	// KnownValues are texts that the host allows to be shown as they are
+	// (evolve.knownValue).
+	KnownValues []string
+}
+
+// Compare makes the report on what changes from one surface to another.
+// Errors are those of reading content that ids did not prove equal.
+func Compare(ctx context.Context, before, after *decl.Surface, o Options) (*Report, error) {
+	deltas, err := decl.Compare(ctx, before, after)
+	if err != nil {
+		return nil, err
+	}
+	c := newComparison(ctx, before, after, o)
+	r := &Report{
+		Schema: Schema, Base: o.BaseName, Head: o.HeadName, RequiresReview: len(deltas) > 0,
+		Readable: after.Readable(), Changes: []Change{}, Problems: problemsOf(after), guard: c.guard,
+	}
+	if err := c.changes(deltas); err != nil {
+		return nil, err
+	}
+	r.Changes = append(r.Changes, c.out...)
+	slices.SortStableFunc(r.Changes, compareChanges)
+	r.seal()
+	return r, nil
+}
+
+// comparison builds the changes of a report.
+type comparison struct {
+	ctx           context.Context //nolint:containedctx // lives for one call of Compare
+	before, after *decl.Surface
+	old, new      *viewer
+	guard         *redact.Guard
+	// files are the declarations of both sides by core and path.
+	oldFiles, newFiles map[[2]string]*decl.File
+	out                []Change
+}
+
+func newComparison(ctx context.Context, before, after *decl.Surface, o Options) *comparison {
+	c := &comparison{ctx: ctx, before: before, after: after, guard: &redact.Guard{}}
+	known := set2(o.KnownValues)
+	c.old = &viewer{surface: before, fingerprint: o.Fingerprinter, guard: c.guard, known: known}
+	c.new = &viewer{surface: after, fingerprint: o.Fingerprinter, guard: c.guard, known: known}
+	c.oldFiles, c.newFiles = filesOf(before), filesOf(after)
+	return c
+}
+
+func filesOf(s *decl.Surface) map[[2]string]*decl.File {
+	out := map[[2]string]*decl.File{}
+	for i := range s.Cores {
+		core := &s.Cores[i]
+		for j := range core.Files {
+			out[[2]string{core.Dir, core.Files[j].Path}] = &core.Files[j]
+		}
+	}
+	return out
+}
+
+// changes turns the items that differ into changes.
+func (c *comparison) changes(deltas []decl.Delta) error {
+	renamed := c.renames(deltas)
+	for _, d := range deltas {
+		switch d.Key.Kind {
+		case decl.KindDeclaration:
+			key := [2]string{d.Key.Core, d.Key.Path}
+			if from, ok := renamed[key]; ok {
+				c.declaration(d.Key.Core, c.oldFiles[from], c.newFiles[key])
+			} else if !renamedAway(renamed, key) {
+				c.declaration(d.Key.Core, c.oldFiles[key], c.newFiles[key])
+			}
+		case decl.KindAgent:
+			c.agent(d)
+		default:
+			if err := c.bound(d); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// renames pairs a removed declaration with an added one of equal bytes.
+func (c *comparison) renames(deltas []decl.Delta) map[[2]string][2]string {
+	gone := map[[32]byte][][2]string{}
+	var zero decl.Digest
+	for _, d := range deltas {
+		key := [2]string{d.Key.Core, d.Key.Path}
+		if f := c.oldFiles[key]; d.Key.Kind == decl.KindDeclaration && d.After == zero && f != nil && f.Mode.IsRegular() {
+			gone[f.SHA256] = append(gone[f.SHA256], key)
+		}
+	}
+	out := map[[2]string][2]string{}
+	for _, d := range deltas {
+		key := [2]string{d.Key.Core, d.Key.Path}
+		f := c.newFiles[key]
+		if d.Key.Kind != decl.KindDeclaration || d.Before != zero || f == nil || !f.Mode.IsRegular() {
+			continue
+		}
+		if from := gone[f.SHA256]; len(from) > 0 && c.oldFiles[from[0]].Mode == f.Mode {
+			out[key] = from[0]
+			gone[f.SHA256] = from[1:]
+		}
+	}
+	return out
+}
+
+func renamedAway(renamed map[[2]string][2]string, key [2]string) bool {
+	for _, from := range renamed {
+		if from == key {
+			return true
+		}
+	}
+	return false
+}
+
+// declaration adds the change of one declaration. before is nil if it is new,
+// after if it is gone.
+func (c *comparison) declaration(core string, before, after *decl.File) {
+	ch := Change{Core: showCore(core), Subject: SubjectDeclaration, Fields: []Field{}, Findings: []Finding{}}
+	var b, a *view
+	if before != nil {
+		b = c.old.of(before)
+		ch.Before, ch.BeforeState = b.sum, string(before.State)
+		ch.ServerID, ch.Path = redact.Shown(before.ServerID), b.sum.Path
+	}
+	if after != nil {
+		a = c.new.of(after)
+		ch.After, ch.AfterState = a.sum, string(after.State)
+		ch.ServerID, ch.Path = redact.Shown(after.ServerID), a.sum.Path
+	}
+	switch {
+	case before == nil:
+		ch.Change = Added
+	case after == nil:
+		ch.Change = Removed
+	case before.Path != after.Path:
+		ch.Change, ch.OldPath = Renamed, b.sum.Path
+	default:
+		ch.Change = Modified
+	}
+	if b != nil && a != nil && b.d != nil && a.d != nil {
+		ch.Fields = append(ch.Fields, fieldsOf(b, a)...)
+		if ch.Change == Modified && len(ch.Fields) == 0 {
+			ch.Change = Formatting
+			if before.Mode != after.Mode {
+				ch.Change = Modified
+				ch.Fields = append(ch.Fields, Field{Name: "mode", Change: FieldChanged, Before: modeText(before.Mode), After: modeText(after.Mode)})
+			}
+		}
+	} else if a != nil || b != nil {
+		ch.Fields = append(ch.Fields, outlineFields(b, a)...)
+	}
+	ch.Findings = judge(ch.Change, b, a)
+	c.out = append(c.out, ch)
+}
+
+func modeText(m decl.Mode) redact.Shown {
+	if m == decl.ModeExecutable {
+		return "executable"
+	}
+	return "regular"
+}
+
+// outlineFields compares names where a side could not be read.
+func outlineFields(b, a *view) []Field {
+	l := &fieldList{}
+	if b == nil || a == nil {
+		return nil
+	}
+	for _, part := range []struct {
+		name string
+		b, a []entryView
+	}{{"env", b.env, a.env}, {"headers", b.headers, a.headers}} {
+		for _, e := range part.b {
+			if !slices.ContainsFunc(part.a, func(o entryView) bool { return o.name == e.name }) {
+				l.add(Field{Name: redact.Shown(part.name) + "." + e.shown, Change: FieldRemoved})
+			}
+		}
+		for _, e := range part.a {
+			if !slices.ContainsFunc(part.b, func(o entryView) bool { return o.name == e.name }) {
+				l.add(Field{Name: redact.Shown(part.name) + "." + e.shown, Change: FieldAdded})
+			} else {
+				l.add(Field{Name: redact.Shown(part.name) + "." + e.shown, Change: FieldChanged, Note: "cannot be compared"})
+			}
+		}
+	}
+	return l.list
+}
+
+// judge runs every family of rules on one declaration's change.
+func judge(kind ChangeKind, b, a *view) []Finding {
+	v := &verdicts{}
+	judgeLifecycle(v, kind, b, a)
+	if a != nil && a.d == nil {
+		judgeProblems(v, a.file)
+	}
+	if a == nil || a.d == nil || kind == Formatting {
+		return v.sorted()
+	}
+	if b != nil && b.d != nil {
+		judgePolicy(v, b.d, a.d)
+	}
+	if kind == Renamed {
+		return v.sorted()
+	}
+	judgeAfter(v, b, a)
+	return v.sorted()
+}
+
+// judgeAfter runs the rules that need a valid after side only.
+func judgeAfter(v *verdicts, b, a *view) {
+	if b != nil && b.d == nil {
+		b = nil // what could not be read is nothing to compare with
+	}
+	judgeText(v, b, a)
+	judgeNames(v, a)
+	judgeCommand(v, b, a)
+	judgePackages(v, b, a)
+	judgeContainer(v, b, a)
+	judgeEnv(v, b, a)
+	judgeNetwork(v, b, a)
+	judgeSecrets(v, b, a)
+	v.dropVague()
+}
+
+func showCore(dir string) redact.Shown {
+	if dir == "" {
+		return "."
+	}
+	return showPath(dir)
+}
+
+// problemsOf lists a surface's broken rules, ready to print.
+func problemsOf(s *decl.Surface) []Problem {
+	out := []Problem{}
+	for _, p := range s.AllProblems() {
+		path := redact.Shown("")
+		if p.Path != "" {
+			path = showPath(p.Path)
+		}
+		out = append(out, Problem{Path: path, Line: p.Line, Field: p.Field, Code: string(p.Code), Message: p.Message})
+	}
+	return out
+}
+
+// compareChanges orders changes: worst finding first, then by path.
+func compareChanges(a, b Change) int {
+	return cmp.Or(cmp.Compare(a.weight(), b.weight()), cmp.Compare(a.Core, b.Core), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Subject, b.Subject))
+}
+
+func (c *Change) weight() int {
+	const none = 9
+	if len(c.Findings) == 0 {
+		return none
+	}
+	return rank[c.Findings[0].Severity]
+}
