@@ -145,7 +145,7 @@ func (p *page) change(c securitydiff.Change, verbose bool) {
 	p.prose(0, 2, title...)
 	p.findings(c.Findings)
 	whole := c.Change == securitydiff.Added || c.Change == securitydiff.Removed
-	p.table(2, append(p.states(c), p.fields(c.Fields, whole)...))
+	p.table(2, slices.Concat(p.states(c), p.now(c, whole), p.fields(c.Fields, whole)))
 	p.sides(c, whole, verbose)
 }
 
@@ -175,6 +175,25 @@ func (p *page) findings(list []securitydiff.Finding) {
 		})
 	}
 	p.table(2, rows)
+}
+
+// now is what a changed server runs or where it is after the change, so that a
+// changed argument is read among the others.
+func (p *page) now(c securitydiff.Change, whole bool) []row {
+	s := c.After
+	switch {
+	case whole || s == nil || c.Change == securitydiff.Formatting:
+		return nil
+	case s.URL != "":
+		return []row{plainRow("reaches", styled(string(s.URL), plain))}
+	case s.Command == "":
+		return nil
+	}
+	line := []run{styled(string(s.Command), plain)}
+	for _, a := range s.Args {
+		line = append(line, styled(string(a), plain))
+	}
+	return []row{{styled("runs", plain), func(room int) []run { return wrap(room, 2, line...) }}}
 }
 
 // states tells of sides that could not be read.
