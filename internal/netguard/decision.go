@@ -27,7 +27,8 @@ const (
 	// loopback address; not resolved.
 	PrivateHostname Reason = "private_hostname"
 
-	// DNSFailure: the name does not exist, or a query for it failed.
+	// DNSFailure: the name does not exist, a query for it failed, or it has too
+	// many addresses.
 	DNSFailure Reason = "dns_failure"
 	// DNSNoAddresses: the name exists and has no address.
 	DNSNoAddresses Reason = "dns_no_addresses"

@@ -8,6 +8,10 @@ import (
 	"strings"
 )
 
+// maxAnswers bounds the addresses of one name: all are judged, recorded and
+// possibly dialled. The largest round-robin names in use have a few dozen.
+const maxAnswers = 256
+
 // Resolver looks up all addresses of a name.
 type Resolver interface {
 	// LookupHost returns the addresses of a canonical name as text, IPv4 and
@@ -68,7 +72,7 @@ func (p *Policy) resolve(ctx context.Context, name string) ([]netip.Addr, Reason
 		r = SystemResolver
 	}
 	answers, err := r.LookupHost(ctx, name)
-	if err != nil {
+	if err != nil || len(answers) > maxAnswers {
 		return nil, DNSFailure
 	}
 	if len(answers) == 0 {

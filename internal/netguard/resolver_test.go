@@ -162,3 +162,20 @@ func TestAnswersInAnyOrder(t *testing.T) {
 		}
 	}
 }
+
+// anyName answers every name alike.
+type anyName []string
+
+func (a anyName) LookupHost(context.Context, string) ([]string, error) { return a, nil }
+
+func TestTooManyAnswersAreRefused(t *testing.T) {
+	t.Parallel()
+	answers := anyName(slices.Repeat([]string{"8.8.8.8"}, maxAnswers))
+	if d := (&Policy{Resolver: answers}).Decide(t.Context(), "https://docs.example/"); !d.Allowed {
+		t.Errorf("%d answers: %s", len(answers), d.Reason)
+	}
+	answers = append(answers, "8.8.8.8")
+	if d := (&Policy{Resolver: answers}).Decide(t.Context(), "https://docs.example/"); d.Reason != DNSFailure {
+		t.Errorf("%d answers: %s", len(answers), d.Reason)
+	}
+}
