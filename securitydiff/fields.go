@@ -1,7 +1,6 @@
 package securitydiff
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -215,7 +214,7 @@ func (l *fieldList) segments(b, a []string) {
 	}
 	f := Field{
 		Name: "url.path", Change: FieldChanged,
-		Before: redact.Shown(fmt.Sprintf("%d segments", len(b))), After: redact.Shown(fmt.Sprintf("%d segments", len(a))),
+		Before: redact.Shown(segmentCount(len(b))), After: redact.Shown(segmentCount(len(a))),
 	}
 	var which []string
 	for i := range max(len(b), len(a)) {

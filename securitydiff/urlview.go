@@ -101,7 +101,7 @@ func (u urlView) shown() redact.Shown {
 	}
 	out += u.authority()
 	if n := len(u.segments); n > 0 {
-		out += redact.Shown(fmt.Sprintf("/<%d segments>", n))
+		out += redact.Shown("/<" + segmentCount(n) + ">")
 	}
 	for i, q := range u.query {
 		sep := redact.Shown("&")
@@ -114,6 +114,13 @@ func (u urlView) shown() redact.Shown {
 		out += "#<redacted>"
 	}
 	return out
+}
+
+func segmentCount(n int) string {
+	if n == 1 {
+		return "1 segment"
+	}
+	return fmt.Sprintf("%d segments", n)
 }
 
 func queryShown(q queryPart) redact.Shown {

@@ -35,8 +35,7 @@ cd "$work/repo"
 git config user.name 'Ada Example'
 git config user.email ada@example.com
 
-say 'live runs what was reviewed; main wants to change its MCP servers. What does'
-say 'that change mean?'
+say 'live is what the agent runs; main wants to change it. What does that mean?'
 run 0 evolve diff live main~1
 
 say 'Without a review token, live does not move.'
