@@ -7,7 +7,17 @@
 // anyone can check it with sha256sum and ssh-keygen. A token works once without
 // any state: history itself says whether a named item was changed since.
 //
-// The host's policy comes from Git's configuration (policy.go), never from a
-// file inside a worktree. What changed is decided in internal/decl, what it means
-// in securitydiff; promote combines this package's answer with the ref.
+//	token.go, trailer.go     the token, and where commits name it
+//	statement.go, items.go   what is signed, and its one encoding
+//	record.go, mint.go       records in the repository
+//	signers.go, trust.go     who may review, as the host says now
+//	settings.go, policy.go   the host's settings, from Git's configuration
+//	signer.go, generated.go  who reviews here
+//	verify.go, history.go    the rules that a token is held against
+//	manage.go, pushed.go     list, show, revoke, prune; records that are pushed
+//	examine.go               what doctor looks at
+//
+// Policy is never taken from a file inside a worktree. What changed is decided in
+// internal/decl, what it means in securitydiff; promote combines this package's
+// answer with the ref.
 package review

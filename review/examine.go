@@ -33,13 +33,13 @@ type Check struct {
 
 // Examination looks at what reviews rest on: the signers, the keys, their modes.
 // It writes nothing.
-func Examination(ctx context.Context, repo *gitrepo.Repo, p *Policy) []Check {
-	return []Check{checkSigners(ctx, repo, p), checkSigningKey(repo, p), checkFingerprintKey(repo), checkName(p)}
+func Examination(_ context.Context, repo *gitrepo.Repo, p *Policy) []Check {
+	return []Check{checkSigners(repo, p), checkSigningKey(repo, p), checkFingerprintKey(repo), checkName(p)}
 }
 
-func checkSigners(ctx context.Context, repo *gitrepo.Repo, p *Policy) Check {
+func checkSigners(repo *gitrepo.Repo, p *Policy) Check {
 	const id = "signers"
-	t, err := loadTrust(ctx, repo, p, reviewNamespace)
+	t, err := loadTrust(repo, p)
 	var f *fault.Fault
 	switch {
 	case err == nil && len(t.signers) == 0:
@@ -57,8 +57,6 @@ func checkSigners(ctx context.Context, repo *gitrepo.Repo, p *Policy) Check {
 	}
 	return Check{id, StatusProblem, "the signers cannot be read", ""}
 }
-
-func generatedDir(repo *gitrepo.Repo) string { return filepath.Join(repo.CommonDir(), folder) }
 
 func checkSigningKey(repo *gitrepo.Repo, p *Policy) Check {
 	const id = "signing-key"
@@ -80,12 +78,11 @@ func checkSigningKey(repo *gitrepo.Repo, p *Policy) Check {
 
 func checkFingerprintKey(repo *gitrepo.Repo) Check {
 	const id = "fingerprint-key"
-	info, err := os.Lstat(filepath.Join(generatedDir(repo), fingerprintID))
-	const others = 0o077
+	info, err := os.Lstat(filepath.Join(generatedDir(repo), fingerprintKeyName))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Check{id, StatusOK, "no fingerprint key yet; fingerprints differ from run to run", ""}
-	case err != nil || !info.Mode().IsRegular() || !windows && info.Mode().Perm()&others != 0:
+	case err != nil || !secret(info):
 		return Check{id, StatusProblem, "the fingerprint key can be read by others than its owner",
 			"remove it: the next review makes another (fingerprints in old reports no longer compare)"}
 	}

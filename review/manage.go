@@ -7,9 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/crypto/ssh"
-
-	"github.com/evolve-mcp/evolve/internal/decl"
 	"github.com/evolve-mcp/evolve/internal/fault"
 	"github.com/evolve-mcp/evolve/internal/gitrepo"
 )
@@ -24,52 +21,66 @@ type Entry struct {
 	Err error
 }
 
-// List reads every record, oldest first; those that cannot be read come last.
+// List reads every record, oldest first; those that cannot be read come last. A
+// ref beside the records that is named by no token is left out.
 func List(ctx context.Context, repo *gitrepo.Repo, p *Policy, now time.Time) ([]Entry, error) {
 	refs, err := repo.Refs(ctx, RecordRefs)
 	if err != nil {
 		return nil, err
 	}
+	look := newLook(repo, p, now)
 	var out []Entry
 	for _, ref := range refs {
 		t, err := ParseToken(Prefix + strings.TrimPrefix(ref.Name, RecordRefs))
 		if err != nil {
-			continue // not one of ours; doctor names it
+			continue
 		}
-		e, err := examine(ctx, repo, p, t, now)
+		e, err := look.at(ctx, t)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, e)
 	}
-	slices.SortStableFunc(out, func(a, b Entry) int {
-		if a.Record == nil || b.Record == nil {
-			return cmp.Compare(boolRank(a.Record == nil), boolRank(b.Record == nil))
-		}
-		return a.Record.Statement.IssuedAt().Compare(b.Record.Statement.IssuedAt())
-	})
+	slices.SortStableFunc(out, func(a, b Entry) int { return cmp.Compare(a.order(), b.order()) })
 	return out, nil
 }
 
-func boolRank(b bool) int {
-	if b {
-		return 1
+// order is when a record was issued, in seconds; one that cannot be read comes
+// after all others.
+func (e Entry) order() int64 {
+	if e.Record == nil {
+		return 1<<63 - 1
 	}
-	return 0
+	return e.Record.Statement.IssuedAt().Unix()
 }
 
 // Show reads one record. Codes: token_unknown.
 func Show(ctx context.Context, repo *gitrepo.Repo, p *Policy, t Token, now time.Time) (Entry, error) {
-	e, err := examine(ctx, repo, p, t, now)
+	e, err := newLook(repo, p, now).at(ctx, t)
 	if err == nil && e.Record == nil {
 		err = e.Err
 	}
 	return e, err
 }
 
-func examine(ctx context.Context, repo *gitrepo.Repo, p *Policy, t Token, now time.Time) (Entry, error) {
+// look judges records by what does not depend on a move.
+type look struct {
+	repo  *gitrepo.Repo
+	p     *Policy
+	now   time.Time
+	trust *trust
+	err   error // why nobody can be trusted now
+}
+
+func newLook(repo *gitrepo.Repo, p *Policy, now time.Time) *look {
+	l := &look{repo: repo, p: p, now: now}
+	l.trust, l.err = loadTrust(repo, p)
+	return l
+}
+
+func (l *look) at(ctx context.Context, t Token) (Entry, error) {
 	e := Entry{Token: t}
-	r, err := load(ctx, repo, t, nil)
+	r, err := load(ctx, l.repo, t, nil)
 	if fault.CodeOf(err) == fault.TokenUnknown {
 		e.Err = err
 		return e, nil
@@ -78,29 +89,29 @@ func examine(ctx context.Context, repo *gitrepo.Repo, p *Policy, t Token, now ti
 		return e, err
 	}
 	e.Record = r
-	e.Err = r.standing(ctx, repo, p, now)
+	e.Err = l.standing(ctx, r)
+	if ctx.Err() != nil {
+		return e, interrupted(ctx)
+	}
 	return e, nil
 }
 
-// standing checks what does not depend on a move.
-func (r *Record) standing(ctx context.Context, repo *gitrepo.Repo, p *Policy, now time.Time) error {
-	t, err := loadTrust(ctx, repo, p, reviewNamespace)
-	if err != nil {
-		return err
+func (l *look) standing(ctx context.Context, r *Record) error {
+	if l.err != nil {
+		return l.err
 	}
-	if err := r.authenticate(t, now); err != nil {
-		return err
+	for _, rule := range []func() error{
+		func() error { return r.authenticate(l.trust, l.now) },
+		r.sameRules,
+		func() error { return r.sameRepository(l.repo, l.p) },
+		func() error { return r.revoked(ctx, l.repo) },
+		func() error { return r.inTime(l.p, l.now) },
+	} {
+		if err := rule(); err != nil {
+			return err
+		}
 	}
-	if r.Statement.body.Predicate.SurfaceRules != decl.SurfaceRules {
-		return fault.New(fault.TokenRulesMismatch, "made under other surface rules")
-	}
-	if r.Statement.body.Predicate.Repository != p.Repository {
-		return fault.New(fault.TokenWrongRepository, "made for another repository")
-	}
-	if err := r.revoked(ctx, repo); err != nil {
-		return err
-	}
-	return r.inTime(p, now)
+	return nil
 }
 
 // Prune removes records, with their revocations, whose tokens expired longer ago
@@ -113,111 +124,28 @@ func Prune(ctx context.Context, repo *gitrepo.Repo, p *Policy, now time.Time, dr
 	}
 	var gone []Token
 	for _, e := range list {
-		if e.Record == nil || now.Before(e.Record.Statement.ExpiresAt().Add(p.MaxExpiry)) {
+		if e.Record == nil || !now.After(e.Record.Statement.ExpiresAt().Add(p.MaxExpiry)) {
 			continue
 		}
-		gone = append(gone, e.Token)
-		if dryRun {
-			continue
-		}
-		if err := repo.DeleteRef(ctx, RecordRefs+e.Token.hex, e.Record.Commit); err != nil {
-			return gone, err
-		}
-		revoked, err := repo.ReadRef(ctx, RevocationRefs+e.Token.hex)
-		if err != nil {
-			return gone, err
-		}
-		if revoked != "" {
-			if err := repo.DeleteRef(ctx, RevocationRefs+e.Token.hex, revoked); err != nil {
+		if !dryRun {
+			if err := remove(ctx, repo, e); err != nil {
 				return gone, err
 			}
 		}
+		gone = append(gone, e.Token)
 	}
 	return gone, nil
 }
 
-// CheckPushed judges a record that comes with a push: it must be whole, named by
-// its digest, and signed by an allowed reviewer.
-func CheckPushed(ctx context.Context, repo *gitrepo.Repo, p *Policy, t Token, commit gitrepo.ID, now time.Time) error {
-	r, err := load(ctx, repo, t, map[Token]gitrepo.ID{t: commit})
-	if err != nil {
+// remove takes the record away first: a crash before its revocation follows
+// leaves a revocation of nothing, never a record that is no longer revoked.
+func remove(ctx context.Context, repo *gitrepo.Repo, e Entry) error {
+	if err := repo.DeleteRef(ctx, RecordRefs+e.Token.hex, e.Record.Commit); err != nil {
 		return err
 	}
-	tr, err := loadTrust(ctx, repo, p, reviewNamespace)
-	if err != nil {
+	revoked, err := repo.ReadRef(ctx, RevocationRefs+e.Token.hex)
+	if err != nil || revoked == "" {
 		return err
 	}
-	return r.authenticate(tr, now)
-}
-
-// CheckPushedRevocation judges a revocation that comes with a push: it must be
-// signed by the reviewer of a record that is here.
-func CheckPushedRevocation(ctx context.Context, repo *gitrepo.Repo, _ *Policy, t Token, commit gitrepo.ID, _ time.Time) error {
-	r, err := load(ctx, repo, t, nil)
-	if err != nil {
-		return err
-	}
-	key, problem := checkSignature(r.data, r.signature, reviewNamespace)
-	if problem == "" {
-		problem = checkRevocation(ctx, repo, t, commit, key)
-	}
-	if problem != "" {
-		return fault.New(fault.TokenUntrusted, "the pushed revocation of %s %s", t.short(), problem)
-	}
-	return nil
-}
-
-// Load reads the records of tokens and verifies their signatures again, for a
-// check under the ref's lock by another process than judged the move.
-func Load(ctx context.Context, repo *gitrepo.Repo, p *Policy, tokens []Token, beside map[Token]gitrepo.ID, now time.Time) ([]*Record, error) {
-	var out []*Record
-	for _, t := range tokens {
-		r, err := load(ctx, repo, t, beside)
-		if err != nil {
-			return nil, err
-		}
-		tr, err := loadTrust(ctx, repo, p, reviewNamespace)
-		if err != nil {
-			return nil, err
-		}
-		if err := r.authenticate(tr, now); err != nil {
-			return nil, err
-		}
-		out = append(out, r)
-	}
-	return out, nil
-}
-
-// LocalPusher is who promotes here: the identity that would sign, if there is a
-// key for one; else Git's author name, not proved.
-func LocalPusher(ctx context.Context, repo *gitrepo.Repo, p *Policy) (Pusher, error) {
-	unproved := func() (Pusher, error) {
-		who, err := repo.Identity(ctx)
-		if err != nil {
-			return Pusher{Name: "unknown"}, nil //nolint:nilerr // nobody has to be named
-		}
-		return Pusher{Name: who.Email}, nil
-	}
-	var key ssh.PublicKey
-	var err error
-	if p.signingKey != "" {
-		if key, err = configuredKey(ctx, repo, p); err != nil {
-			return unproved()
-		}
-	} else {
-		own, err := readGenerated(generatedDir(repo))
-		if err != nil {
-			return unproved()
-		}
-		key = own.PublicKey()
-	}
-	t, err := loadTrust(ctx, repo, p, reviewNamespace)
-	if err != nil {
-		return unproved()
-	}
-	principals, _ := t.signers.find(key, time.Now())
-	if len(principals) == 0 {
-		return unproved()
-	}
-	return Pusher{Name: principals[0], Key: string(ssh.MarshalAuthorizedKey(key)), Authenticated: true}, nil
+	return repo.DeleteRef(ctx, RevocationRefs+e.Token.hex, revoked)
 }

@@ -3,13 +3,11 @@ package review
 import (
 	"bytes"
 	"context"
-	"crypto/ed25519"
-	"crypto/rand"
-	"encoding/pem"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,102 +16,179 @@ import (
 
 	"github.com/evolve-mcp/evolve/internal/fault"
 	"github.com/evolve-mcp/evolve/internal/gitrepo"
-	"github.com/evolve-mcp/evolve/internal/safetext"
 )
 
-// Signer signs records for one reviewer.
+// Signer signs records for one reviewer. The zero Signer signs nothing.
 type Signer struct {
-	repo      *gitrepo.Repo
-	policy    *Policy
-	own       ssh.Signer // the generated key, nil if the host configured one
-	public    ssh.PublicKey
-	principal string
-	notice    string
+	repo    *gitrepo.Repo
+	policy  *Policy
+	own     ssh.Signer // the generated key, nil if the host configured one
+	public  ssh.PublicKey
+	signers signers
+	email   string // which of several principals is meant
+	notice  string
 }
 
 // Notice is what a person must be told before they trust this signer, "" if
 // nothing.
 func (s Signer) Notice() string { return s.notice }
 
-// Principal is the name that the signer signs under.
-func (s Signer) Principal() string { return s.principal }
+// KeyFingerprint is the key's fingerprint, as ssh-keygen -l prints it; "" for the
+// zero Signer.
+func (s Signer) KeyFingerprint() string {
+	if s.public == nil {
+		return ""
+	}
+	return ssh.FingerprintSHA256(s.public)
+}
+
+// principalAt is the name that the signer signs under at a time: the one that is
+// the user's own address, if the signers file gives the key several.
+func (s Signer) principalAt(now time.Time) (string, error) {
+	if s.public == nil {
+		return "", fault.New(fault.Internal, "nobody signs")
+	}
+	principals, _ := s.signers.at(s.public, now)
+	if len(principals) == 0 {
+		return "", fault.New(fault.ConfigInvalid, "your signing key may not sign now: the signers file limits its time").
+			WithHint("look at valid-after and valid-before in %s", shellWord(s.policy.signersPath(s.repo)))
+	}
+	return pick(principals, s.email), nil
+}
+
+func pick(principals []string, email string) string {
+	if slices.Contains(principals, email) {
+		return email
+	}
+	return principals[0]
+}
 
 // sign returns the armored signature, checked against the key it was expected
 // from.
 func (s Signer) sign(ctx context.Context, namespace string, data []byte) ([]byte, error) {
+	if s.public == nil {
+		return nil, fault.New(fault.Internal, "nobody signs")
+	}
 	var armored []byte
-	if s.own != nil {
+	var err error
+	if s.own == nil {
+		if armored, err = s.repo.SSHSign(ctx, s.policy.signProgram, s.policy.signingKey, namespace, data); err != nil {
+			return nil, err
+		}
+	} else {
 		sig, err := sshsig.Sign(bytes.NewReader(data), s.own, sshsig.HashSHA512, namespace)
 		if err != nil {
 			return nil, fault.New(fault.SigningFailed, "the generated key did not sign; nothing was written").WithCause(err)
 		}
 		armored = sshsig.Armor(sig)
-	} else {
-		var err error
-		if armored, err = s.repo.SSHSign(ctx, s.policy.signProgram, s.policy.signingKey, namespace, data); err != nil {
-			return nil, err
-		}
 	}
 	key, problem := checkSignature(data, armored, namespace)
-	if problem != "" || !sameKey(key, s.public) {
-		return nil, fault.New(fault.SigningFailed, "the signing program returned a signature that does not verify; nothing was written")
+	if problem != "" {
+		return nil, fault.New(fault.SigningFailed, "what was signed does not verify (%s); nothing was written", problem).
+			WithHint("evolve doctor names the key and the program that sign")
+	}
+	if !sameKey(key, s.public) {
+		return nil, fault.New(fault.SigningFailed, "another key signed than the configured one; nothing was written").
+			WithHint("hold the public key beside your signing key against it: ssh-keygen -y -f KEY")
 	}
 	return armored, nil
 }
 
 // LoadSigner finds who signs here: the configured key, or in a private
-// repository one that is made for it. Codes: config_invalid, signing_failed,
-// io_failed.
+// repository with nothing configured one that is made for it. Codes:
+// config_invalid, signing_failed, io_failed.
 func LoadSigner(ctx context.Context, repo *gitrepo.Repo, p *Policy) (Signer, error) {
 	if p.signingKey == "" {
 		return generatedSigner(ctx, repo, p)
+	}
+	if p.signersFile == "" {
+		return Signer{}, fault.New(fault.ConfigInvalid, "a signing key is configured, and no signers file that accepts it").WithHint(signersHint)
 	}
 	public, err := configuredKey(ctx, repo, p)
 	if err != nil {
 		return Signer{}, err
 	}
-	t, err := loadTrust(ctx, repo, p, reviewNamespace)
-	if fault.CodeOf(err) == fault.TokenUntrusted {
-		return Signer{}, fault.New(fault.ConfigInvalid, "a signing key is configured, and no signers file that would accept it").
-			WithHint("git config gpg.ssh.allowedSignersFile FILE names the reviewers' keys")
-	}
+	t, err := loadTrust(repo, p)
 	if err != nil {
 		return Signer{}, err
 	}
-	principals, _ := t.signers.find(public, time.Now())
-	if len(principals) == 0 {
+	if len(t.signers.ever(public)) == 0 {
 		return Signer{}, fault.New(fault.ConfigInvalid, "your signing key is not among the signers, so nobody would accept the review").
-			WithHint("have this line added to %s: NAME namespaces=\"%s,%s\" %s", safetext.Terminal(p.signersPath(repo)),
-				reviewNamespace, revokeNamespace, strings.TrimSpace(string(ssh.MarshalAuthorizedKey(public))))
+			WithHint("have this line added to %s: %s", shellWord(p.signersPath(repo)), signersLine("NAME", public))
 	}
-	return Signer{repo: repo, policy: p, public: public, principal: principals[0]}, nil
+	return Signer{repo: repo, policy: p, public: public, signers: t.signers, email: emailOf(ctx, repo)}, nil
 }
+
+// signersLine is the line that lets a key review, without a line break.
+func signersLine(principal string, key ssh.PublicKey) string {
+	return principal + ` namespaces="` + reviewNamespace + "," + revokeNamespace + `" ` + strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key)))
+}
+
+// emailOf is the user's address as Git knows it, "" if it does not.
+func emailOf(ctx context.Context, repo *gitrepo.Repo) string {
+	who, err := repo.Identity(ctx)
+	if err != nil {
+		return ""
+	}
+	return who.Email
+}
+
+// probeNamespace keeps a signature that only shows a key from meaning anything.
+const probeNamespace = "mcp-probe@evolve"
 
 // configuredKey finds the public half of the configured key: written out, or in
 // the file beside it, or from a signature over nothing of value.
 func configuredKey(ctx context.Context, repo *gitrepo.Repo, p *Policy) (ssh.PublicKey, error) {
-	text := strings.TrimPrefix(p.signingKey, "key::")
-	if key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(text)); err == nil {
+	if key := namedKey(repo, p); key != nil {
 		return key, nil
 	}
-	path := homePath(repo, p.signingKey)
-	for _, name := range []string{path + ".pub", path} {
-		if data, err := os.ReadFile(name); err == nil && len(data) < maxSigners {
-			if key, _, _, _, err := ssh.ParseAuthorizedKey(data); err == nil {
-				return key, nil
-			}
-		}
+	return probe(ctx, repo, p, []byte("evolve: which key is this?\n"))
+}
+
+// namedKey finds the public half without asking the key, nil if that is needed.
+func namedKey(repo *gitrepo.Repo, p *Policy) ssh.PublicKey {
+	if key, problem := readKey(strings.TrimPrefix(p.signingKey, "key::")); problem == "" {
+		return key
 	}
-	probe := []byte("evolve: which key is this?\n")
-	armored, err := repo.SSHSign(ctx, p.signProgram, p.signingKey, "mcp-probe@evolve", probe)
+	path := homePath(repo, p.signingKey)
+	if !filepath.IsAbs(path) {
+		return nil // it would be looked up in the worktree
+	}
+	if key := publicKeyIn(path + ".pub"); key != nil {
+		return key
+	}
+	return publicKeyIn(path)
+}
+
+// probe has the configured key sign data, and returns the key that did.
+func probe(ctx context.Context, repo *gitrepo.Repo, p *Policy, data []byte) (ssh.PublicKey, error) {
+	armored, err := repo.SSHSign(ctx, p.signProgram, p.signingKey, probeNamespace, data)
 	if err != nil {
 		return nil, err
 	}
-	key, problem := checkSignature(probe, armored, "mcp-probe@evolve")
+	key, problem := checkSignature(data, armored, probeNamespace)
 	if problem != "" {
-		return nil, fault.New(fault.SigningFailed, "the signing program returned a signature that cannot be read")
+		return nil, fault.New(fault.SigningFailed, "what the configured key signed does not verify: %s", problem).
+			WithHint("git config --show-origin gpg.ssh.program, and user.signingKey, name the program and the key")
 	}
 	return key, nil
+}
+
+// publicKeyIn reads the public key in a file, nil if there is none.
+func publicKeyIn(name string) ssh.PublicKey {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxHostFile {
+		return nil
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil
+	}
+	key, problem := readKey(strings.TrimSpace(string(data)))
+	if problem != "" {
+		return nil
+	}
+	return key
 }
 
 // generatedSigner is the key of a repository whose host configured nothing.
@@ -127,133 +202,29 @@ func generatedSigner(ctx context.Context, repo *gitrepo.Repo, p *Policy) (Signer
 	case p.shared():
 		return Signer{}, fault.New(fault.ConfigInvalid, "a shared repository gets no key of its own: every user of it could approve").WithHint(hint)
 	}
-	dir := filepath.Join(repo.CommonDir(), folder)
-	key, err := readGenerated(dir)
+	dir := generatedDir(repo)
+	email := emailOf(ctx, repo)
 	notice := ""
+	key, err := readGenerated(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		if key, err = makeKey(ctx, repo, dir); err == nil {
-			notice = "A key was made for this repository: whoever runs as this user can approve.\n" +
-				"For real reviewers: git config gpg.ssh.allowedSignersFile FILE (see evolve doctor)."
-		}
+		notice = "A key was made for this repository: whoever runs as this user can approve.\n" +
+			"To name real reviewers: git config gpg.ssh.allowedSignersFile FILE"
+		key, err = makeKey(dir, email)
 	}
 	if err != nil {
 		return Signer{}, err
 	}
-	t, err := loadTrust(ctx, repo, p, reviewNamespace)
+	t, err := loadTrust(repo, p)
 	if err != nil {
 		return Signer{}, err
 	}
-	principals, _ := t.signers.find(key.PublicKey(), time.Now())
-	if len(principals) == 0 {
+	if len(t.signers.ever(key.PublicKey())) == 0 {
 		return Signer{}, fault.New(fault.ConfigInvalid, "the generated key is not in the generated signers file").
-			WithHint("remove %s and review again", safetext.Terminal(dir))
+			WithHint("remove both, and review again: rm %s %s",
+				shellWord(filepath.Join(dir, keyName)), shellWord(filepath.Join(dir, signersName)))
 	}
-	return Signer{repo: repo, policy: p, own: key, public: key.PublicKey(), principal: principals[0], notice: notice}, nil
-}
-
-// shared reports whether several users write this repository.
-func (p *Policy) shared() bool {
-	switch strings.ToLower(p.SharedRepository) {
-	case "", "umask", "false", "no", "off", "0":
-		return false
-	}
-	return true
-}
-
-func readGenerated(dir string) (ssh.Signer, error) {
-	path := filepath.Join(dir, keyName)
-	info, err := os.Lstat(path)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		return nil, fault.New(fault.IOFailed, "the generated key cannot be read").WithCause(err)
-	}
-	const others = 0o077
-	if !windows && (!info.Mode().IsRegular() || info.Mode().Perm()&others != 0 || unsafe(info) != "") {
-		return nil, fault.New(fault.ConfigInvalid, "the generated key %s can be read by others than you", safetext.Terminal(path)).
-			WithHint("whoever read it can approve: remove %s, and review again", safetext.Terminal(dir))
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fault.New(fault.IOFailed, "the generated key cannot be read").WithCause(err)
-	}
-	key, err := ssh.ParsePrivateKey(data)
-	if err != nil {
-		return nil, fault.New(fault.ConfigInvalid, "the generated key %s is broken", safetext.Terminal(path)).
-			WithHint("remove %s, and review again", safetext.Terminal(dir)).WithCause(err)
-	}
-	return key, nil
-}
-
-// makeKey makes the key and the signers file that accepts it. The key comes
-// last: a crash between the two leaves a line for a key that nobody has. Two
-// first reviews at once agree on one key: the file is linked into place.
-func makeKey(ctx context.Context, repo *gitrepo.Repo, dir string) (ssh.Signer, error) {
-	who, err := repo.Identity(ctx)
-	if err != nil {
-		return nil, err
-	}
-	principal := who.Email
-	if !principalForm(principal) {
-		principal = "reviewer@localhost"
-	}
-	public, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		return nil, fault.New(fault.Internal, "no key can be made").WithCause(err)
-	}
-	block, err := ssh.MarshalPrivateKey(private, "evolve")
-	if err != nil {
-		return nil, fault.New(fault.Internal, "no key can be written").WithCause(err)
-	}
-	sshKey, err := ssh.NewPublicKey(public)
-	if err != nil {
-		return nil, fault.New(fault.Internal, "no key can be written").WithCause(err)
-	}
-	line := principal + " namespaces=\"" + reviewNamespace + "," + revokeNamespace + "\" " + string(ssh.MarshalAuthorizedKey(sshKey))
-	lost := func(err error) error {
-		return fault.New(fault.IOFailed, "the Git directory cannot be written; no key was made").
-			WithHint("check the permissions of %s", safetext.Terminal(dir)).WithCause(err)
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, lost(err)
-	}
-	f, err := os.OpenFile(filepath.Join(dir, signersName), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, lost(err)
-	}
-	_, err = f.WriteString(line)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return nil, lost(err)
-	}
-	if err := create(dir, keyName, pem.EncodeToMemory(block)); err != nil {
-		if errors.Is(err, fs.ErrExist) {
-			return readGenerated(dir)
-		}
-		return nil, lost(err)
-	}
-	return ssh.ParsePrivateKey(pem.EncodeToMemory(block))
-}
-
-// create writes a private file that must not exist, whole or not at all.
-func create(dir, name string, data []byte) error {
-	f, err := os.CreateTemp(dir, ".new-*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Link(f.Name(), filepath.Join(dir, name))
+	return Signer{
+		repo: repo, policy: p, own: key, public: key.PublicKey(), signers: t.signers, email: email,
+		notice: notice,
+	}, nil
 }

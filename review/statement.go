@@ -2,14 +2,10 @@ package review
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/evolve-mcp/evolve/internal/decl"
 	"github.com/evolve-mcp/evolve/internal/gitrepo"
@@ -22,15 +18,25 @@ const (
 	revocationType = "https://github.com/evolve-mcp/evolve/revocation/v1"
 )
 
+// predicateVersion is the version of what a predicate holds.
+const predicateVersion = 1
+
 // maxStatement bounds a statement in bytes: a change of every file of the largest
 // surface fits.
 const maxStatement = 16 << 20
 
-// Absent stands for a ref that does not exist, and an item that is not there.
+// Absent stands for a ref that does not exist, and for an item that is not there.
 const Absent = "absent"
 
-// Statement is what a reviewer signed.
-type Statement struct{ body statementBody }
+// saltBytes is the size of a statement's random salt: 256 bits.
+const saltBytes = 32
+
+// Statement is what a reviewer signed. One that was read is whole: every field
+// has its form (statementcheck.go).
+type Statement struct {
+	body            statementBody
+	issued, expires time.Time
+}
 
 type statementBody struct {
 	Type          string    `json:"_type"`
@@ -44,88 +50,25 @@ type subject struct {
 	Digest map[string]string `json:"digest"`
 }
 
+// predicate is the review itself. Times are RFC 3339, in UTC and whole seconds.
 type predicate struct {
 	Version      int        `json:"version"`
-	Repository   string     `json:"repository"`
-	Ref          string     `json:"ref"`
-	ObjectFormat string     `json:"objectFormat"`
+	Repository   string     `json:"repository"` // evolve.repository, may be empty
+	Ref          string     `json:"ref"`        // full name
+	ObjectFormat string     `json:"object_format"`
 	Base         string     `json:"base"` // a commit id, or "absent"
 	Head         string     `json:"head"`
-	HeadTree     string     `json:"headTree"`
-	SurfaceRules int        `json:"surfaceRules"`
-	Salt         string     `json:"salt"` // 32 random bytes in hex
-	Items        []itemLine `json:"items"`
+	HeadTree     string     `json:"head_tree"`
+	SurfaceRules int        `json:"surface_rules"`
+	Salt         string     `json:"salt"` // saltBytes random bytes in hex
+	Change       []itemLine `json:"change"`
 	Reviewer     string     `json:"reviewer"`
-	IssuedAt     time.Time  `json:"issuedAt"`
-	ExpiresAt    time.Time  `json:"expiresAt"`
+	IssuedAt     string     `json:"issued_at"`
+	ExpiresAt    string     `json:"expires_at"`
 	Reason       string     `json:"reason"`
 	// For information only: nothing is decided on them.
-	ReportDigest string `json:"reportDigest"`
-	PolicyDigest string `json:"policyDigest"`
-}
-
-// itemLine is one surface item that differs.
-type itemLine struct {
-	Core   string        `json:"core"`
-	Kind   decl.ItemKind `json:"kind"`
-	Path   string        `json:"path"`
-	Before string        `json:"before"` // salted digest, or "absent"
-	After  string        `json:"after"`
-}
-
-const predicateVersion = 1
-
-// saltBytes is the size of a statement's random salt: 256 bits.
-const saltBytes = 32
-
-// encodeStatement is the one encoding of a statement or revocation.
-func encodeStatement(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
-}
-
-var errNotCanonical = errors.New("the statement is not in the one form that evolve writes")
-
-// decodeStatement reads a statement. Doubled keys, keys in other letter case,
-// unknown keys and other spellings of a value do not encode to the same bytes,
-// and are refused.
-func decodeStatement(data []byte) (*Statement, error) {
-	s := &Statement{}
-	if err := decodeCanonical(data, &s.body); err != nil {
-		return nil, err
-	}
-	p := &s.body.Predicate
-	switch {
-	case s.body.Type != statementType, s.body.PredicateType != reviewType, p.Version != predicateVersion:
-		return nil, errNotCanonical
-	case len(s.body.Subject) != 1 || s.body.Subject[0].Digest["gitCommit"] != p.Head:
-		return nil, errNotCanonical
-	case len(p.Salt) != hex.EncodedLen(saltBytes) || len(p.Items) == 0:
-		return nil, errNotCanonical
-	}
-	return s, nil
-}
-
-func decodeCanonical(data []byte, into any) error {
-	if len(data) > maxStatement {
-		return errNotCanonical
-	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return errNotCanonical
-	}
-	again, err := encodeStatement(into)
-	if err != nil || !bytes.Equal(again, data) {
-		return errNotCanonical
-	}
-	return nil
+	ReportDigest string `json:"report_digest"`
+	PolicyDigest string `json:"policy_digest"`
 }
 
 // Ref is the full name of the ref that was reviewed for.
@@ -140,75 +83,79 @@ func (s *Statement) Head() gitrepo.ID { return gitrepo.ID(s.body.Predicate.Head)
 // Reviewer is the principal who signed.
 func (s *Statement) Reviewer() string { return s.body.Predicate.Reviewer }
 
-// IssuedAt is when the record was made, by the reviewer's clock.
-func (s *Statement) IssuedAt() time.Time { return s.body.Predicate.IssuedAt }
+// IssuedAt is when the record was made, by the reviewer's clock; in UTC and whole
+// seconds.
+func (s *Statement) IssuedAt() time.Time { return s.issued }
 
-// ExpiresAt is when the token stops being good.
-func (s *Statement) ExpiresAt() time.Time { return s.body.Predicate.ExpiresAt }
+// ExpiresAt is when the token stops being good; in UTC and whole seconds.
+func (s *Statement) ExpiresAt() time.Time { return s.expires }
 
 // Reason is what the reviewer wrote; free text, to be escaped.
 func (s *Statement) Reason() string { return s.body.Predicate.Reason }
 
 // Keys are the items that the change names.
 func (s *Statement) Keys() []decl.ItemKey {
-	out := make([]decl.ItemKey, 0, len(s.body.Predicate.Items))
-	for _, i := range s.body.Predicate.Items {
-		out = append(out, decl.ItemKey{Core: unwirePath(i.Core), Kind: i.Kind, Path: unwirePath(i.Path)})
+	out := make([]decl.ItemKey, 0, len(s.body.Predicate.Change))
+	for _, line := range s.body.Predicate.Change {
+		out = append(out, line.key())
 	}
 	return out
 }
 
-// itemLines writes a change with salted digests, in the order of its keys.
-func itemLines(salt string, deltas []decl.Delta) []itemLine {
-	out := make([]itemLine, 0, len(deltas))
-	for _, d := range deltas {
-		out = append(out, itemLine{
-			Core: wirePath(d.Key.Core), Kind: d.Key.Kind, Path: wirePath(d.Key.Path),
-			Before: saltedDigest(salt, "before", d.Key, d.Before), After: saltedDigest(salt, "after", d.Key, d.After),
-		})
+// encode writes a statement or revocation in the one form that evolve writes:
+// fields in the order of their struct, two spaces of indentation, no escapes that
+// JSON does not ask for but those of U+2028 and U+2029, a line break at the end.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return nil, err
 	}
-	return out
+	return b.Bytes(), nil
 }
 
-// names reports whether the statement names exactly this change.
-func (s *Statement) names(deltas []decl.Delta) bool {
-	return slices.Equal(s.body.Predicate.Items, itemLines(s.body.Predicate.Salt, deltas))
+var errNotCanonical = errors.New("the statement is not in the one form that evolve writes")
+
+// decode reads what encode wrote, and nothing else: doubled keys, keys in another
+// letter case, unknown keys, other spellings of a value, other spaces and what
+// follows the end do not encode to the same bytes.
+func decode(data []byte, into any) error {
+	if len(data) > maxStatement {
+		return errNotCanonical
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return errNotCanonical // the library's text may quote the statement
+	}
+	again, err := encode(into)
+	if err != nil || !bytes.Equal(again, data) {
+		return errNotCanonical
+	}
+	return nil
 }
 
-// saltedDigest hides an item's digest from who holds only the record: without
-// the salt a short file could be guessed from it.
-func saltedDigest(salt, side string, key decl.ItemKey, d decl.Digest) string {
-	if d == (decl.Digest{}) {
-		return Absent
+// decodeStatement reads a review.
+func decodeStatement(data []byte) (*Statement, error) {
+	s := &Statement{}
+	if err := decode(data, &s.body); err != nil {
+		return nil, err
 	}
-	h := sha256.New()
-	for _, part := range []string{"evolve item v1", salt, side, key.Core, string(key.Kind), key.Path, string(d[:])} {
-		_, _ = h.Write([]byte{byte(len(part) >> 24), byte(len(part) >> 16), byte(len(part) >> 8), byte(len(part))})
-		_, _ = h.Write([]byte(part))
+	var ok1, ok2 bool
+	s.issued, ok1 = readStamp(s.body.Predicate.IssuedAt)
+	s.expires, ok2 = readStamp(s.body.Predicate.ExpiresAt)
+	if !ok1 || !ok2 || !s.whole() {
+		return nil, errNotCanonical
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return s, nil
 }
 
-// hexMark stands in front of a path that JSON cannot hold as it is.
-const hexMark = "hex:"
+// stamp writes a time as a statement holds it.
+func stamp(t time.Time) string { return t.UTC().Truncate(time.Second).Format(time.RFC3339) }
 
-// wirePath writes a path so that two paths never read alike: Git allows bytes
-// that are no UTF-8.
-func wirePath(p string) string {
-	if utf8.ValidString(p) && !strings.HasPrefix(p, hexMark) {
-		return p
-	}
-	return hexMark + hex.EncodeToString([]byte(p))
-}
-
-func unwirePath(p string) string {
-	digits, ok := strings.CutPrefix(p, hexMark)
-	if !ok {
-		return p
-	}
-	raw, err := hex.DecodeString(digits)
-	if err != nil {
-		return p
-	}
-	return string(raw)
+func readStamp(s string) (time.Time, bool) {
+	t, err := time.Parse(time.RFC3339, s)
+	return t.UTC(), err == nil && strings.HasSuffix(s, "Z") && stamp(t) == s
 }

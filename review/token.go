@@ -3,7 +3,6 @@ package review
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"strings"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
@@ -12,33 +11,42 @@ import (
 // Prefix stands in front of a token's digits.
 const Prefix = "mcp-review:"
 
+// tokenDigits is the number of hex digits of a token.
+const tokenDigits = 2 * sha256.Size
+
 // Token names a record: "mcp-review:" and 64 lowercase hex digits, the SHA-256 of
-// the record's statement. The zero Token names none.
+// the record's statement. The zero Token names none, and is refused as malformed.
 type Token struct{ hex string }
 
 // ParseToken reads a token in its one form. Codes: token_malformed, without
 // repeating what was given.
 func ParseToken(s string) (Token, error) {
 	digits, found := strings.CutPrefix(s, Prefix)
-	if found && len(digits) == hex.EncodedLen(sha256.Size) && strings.Trim(digits, "0123456789abcdef") == "" {
+	if found && isDigest(digits) {
 		return Token{digits}, nil
 	}
-	return Token{}, fault.New(fault.TokenMalformed, "a token is %q and 64 lowercase hex digits; %s", Prefix, oddity(s, found, digits)).
+	return Token{}, malformed(oddity(s, found, digits))
+}
+
+func malformed(oddity string) *fault.Fault {
+	return fault.New(fault.TokenMalformed, "a token is %q and %d lowercase hex digits; %s", Prefix, tokenDigits, oddity).
 		WithHint("copy the whole last line that evolve review printed")
 }
 
 // oddity says what is wrong without quoting it.
 func oddity(s string, found bool, digits string) string {
 	switch {
+	case s == "":
+		return "this one is empty"
 	case strings.ContainsAny(s, " \t\r\n"):
 		return "this one holds spaces or a line break"
 	case strings.ToLower(s) != s:
 		return "this one has capital letters"
 	case !found:
 		return "this one begins otherwise"
-	case strings.Trim(digits, "0123456789abcdef") != "":
+	case !isHex(digits):
 		return "this one holds other characters"
-	case len(digits) < hex.EncodedLen(sha256.Size):
+	case len(digits) < tokenDigits:
 		return "this one is cut short"
 	}
 	return "this one is too long"
@@ -62,46 +70,8 @@ func (t Token) short() string {
 	return Prefix + t.hex[:min(digits, len(t.hex))] + "..."
 }
 
-// trailerLine is one line of a trailer block, as git-interpret-trailers(1)
-// writes them.
-var trailerLine = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9-]*)[ \t]*:[ \t]*(.*)$`)
+// isHex reports whether s holds nothing but lowercase hex digits.
+func isHex(s string) bool { return strings.Trim(s, "0123456789abcdef") == "" }
 
-// TrailerTokens lists the tokens in MCP-Review trailers of commit messages, in
-// order, each once. Only the last paragraph of a message counts, only if it is
-// not the subject and holds nothing but trailers, and only a well-formed token.
-func TrailerTokens(messages []string) []Token {
-	var out []Token
-	seen := map[Token]bool{}
-	for _, m := range messages {
-		for _, t := range trailersOf(m) {
-			if !seen[t] {
-				seen[t] = true
-				out = append(out, t)
-			}
-		}
-	}
-	return out
-}
-
-func trailersOf(message string) []Token {
-	message = strings.TrimSpace(strings.ReplaceAll(message, "\r\n", "\n"))
-	cut := strings.LastIndex(message, "\n\n")
-	if cut < 0 {
-		return nil
-	}
-	var out []Token
-	for _, line := range strings.Split(strings.TrimSpace(message[cut:]), "\n") {
-		m := trailerLine.FindStringSubmatch(line)
-		switch {
-		case m == nil && (strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")):
-			// a continuation line of the trailer above
-		case m == nil:
-			return nil
-		case strings.EqualFold(m[1], "MCP-Review"):
-			if t, err := ParseToken(strings.TrimSpace(m[2])); err == nil {
-				out = append(out, t)
-			}
-		}
-	}
-	return out
-}
+// isDigest reports whether s is a SHA-256 in lowercase hex.
+func isDigest(s string) bool { return len(s) == tokenDigits && isHex(s) }
