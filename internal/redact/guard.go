@@ -28,9 +28,7 @@ type Guard struct {
 	// public are withheld values that equal a text which is shown for its own
 	// sake: a password "docker" must not hide the command docker.
 	public  map[string]bool
-	plain   index
-	encoded index
-	ready   bool
+	needles index
 }
 
 // Withhold adds values that must not be shown, of both sides of a comparison,
@@ -38,7 +36,7 @@ type Guard struct {
 // values themselves.
 func (g *Guard) Withhold(values ...Raw) {
 	if g.values == nil {
-		g.values, g.public, g.plain = map[string]bool{}, map[string]bool{}, index{}
+		g.values, g.public, g.needles = map[string]bool{}, map[string]bool{}, index{}
 	}
 	for _, v := range values {
 		g.add(v.Reveal())
@@ -56,8 +54,7 @@ func (g *Guard) add(value string) {
 		return
 	}
 	g.values[value] = true
-	g.plain.add(value, value)
-	g.ready = false
+	g.needles.add(value)
 }
 
 // partSeparators cut a value that holds several things: a command line, a
@@ -81,9 +78,9 @@ func credentialParts(s string) []string {
 func (g *Guard) Repeats(atom string) bool {
 	repeats := false
 	var equal []string
-	g.plain.each(atom, func(start int, n needle) bool {
-		if bounded(atom, start, start+len(n.text)) && !LooksLikeCredential(n.value) {
-			equal = append(equal, n.value)
+	g.needles.each(atom, func(start int, value string) bool {
+		if bounded(atom, start, start+len(value)) && !LooksLikeCredential(value) {
+			equal = append(equal, value)
 			return true
 		}
 		repeats = true
@@ -101,8 +98,8 @@ func (g *Guard) Repeats(atom string) bool {
 // Own says that a text is ours and may appear in a report although a withheld
 // value happens to equal it or a part of it.
 func (g *Guard) Own(text string) {
-	g.plain.each(text, func(_ int, n needle) bool {
-		g.public[n.value] = true
+	g.needles.each(text, func(_ int, value string) bool {
+		g.public[value] = true
 		return true
 	})
 }
@@ -117,54 +114,39 @@ func bounded(s string, start, end int) bool {
 }
 
 // Finds reports whether a text of a finished report holds a withheld value, as
-// it is or in a common encoding. Values that were shown for their own sake do
-// not count.
+// it is or, from 12 bytes, in a common encoding. Values that were shown for
+// their own sake do not count.
 func (g *Guard) Finds(text string) bool {
-	if !g.ready {
-		g.prepare()
+	if len(g.needles) == 0 || len(text) < leastPlain {
+		return false
 	}
-	found := false
-	stop := func(_ int, n needle) bool {
-		found = !g.public[n.value]
-		return !found
-	}
-	g.plain.each(text, stop)
-	if !found {
-		g.encoded.each(text, stop)
+	found := g.holds(text, leastPlain)
+	if !found && len(text) >= leastEncoded {
+		decodings(text, func(decoded string) { found = found || g.holds(decoded, leastEncoded) })
 	}
 	return found
 }
 
-func (g *Guard) prepare() {
-	g.encoded = index{}
-	for v := range g.values {
-		if len(v) < leastEncoded {
-			continue
-		}
-		for _, form := range encodings(v) {
-			g.encoded.add(form, v)
-		}
-	}
-	g.ready = true
+func (g *Guard) holds(text string, least int) bool {
+	found := false
+	g.needles.each(text, func(_ int, value string) bool {
+		found = len(value) >= least && !g.public[value]
+		return !found
+	})
+	return found
 }
 
-// needle is a text to search for, and the withheld value that it stands for.
-type needle struct{ text, value string }
+// index finds values by their first 8 bytes, so that a search costs one look at
+// each byte however many values there are.
+type index map[uint64][]string
 
-// index finds needles by their first 8 bytes, so that a search costs one look
-// at each byte however many needles there are.
-type index map[uint64][]needle
-
-func (x index) add(text, value string) {
-	if len(text) < windowBytes {
-		return
-	}
-	w := binary.LittleEndian.Uint64([]byte(text[:windowBytes]))
-	x[w] = append(x[w], needle{text, value})
+func (x index) add(value string) {
+	w := binary.LittleEndian.Uint64([]byte(value[:windowBytes]))
+	x[w] = append(x[w], value)
 }
 
-// each calls f for every needle in text until it returns false.
-func (x index) each(text string, f func(start int, n needle) bool) {
+// each calls f for every value in text until it returns false.
+func (x index) each(text string, f func(start int, value string) bool) {
 	if len(x) == 0 || len(text) < windowBytes {
 		return
 	}
@@ -175,8 +157,8 @@ func (x index) each(text string, f func(start int, n needle) bool) {
 			continue
 		}
 		start := i - windowBytes + 1
-		for _, n := range x[w] {
-			if strings.HasPrefix(text[start:], n.text) && !f(start, n) {
+		for _, value := range x[w] {
+			if strings.HasPrefix(text[start:], value) && !f(start, value) {
 				return
 			}
 		}

@@ -3,8 +3,11 @@ package redact
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
+	"net/url"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func guardOf(values ...string) *Guard {
@@ -95,15 +98,24 @@ func FuzzGuard(f *testing.F) {
 			return
 		}
 		g := guardOf(secret)
-		for _, form := range append(encodings(secret), secret) {
-			if len(form) >= windowBytes && !g.Finds(before+form+behind) {
+		all := before + secret + behind
+		for _, form := range []string{
+			secret, all,
+			"<" + base64.StdEncoding.EncodeToString([]byte(all)) + ">",
+			"=" + base64.RawURLEncoding.EncodeToString([]byte(all)),
+			"x" + hex.EncodeToString([]byte(all)),
+			strings.ToUpper(hex.EncodeToString([]byte(all))),
+			url.QueryEscape(all), url.PathEscape(all),
+		} {
+			if !g.Finds(form) {
 				t.Fatalf("%q is not found in %q", secret, form)
 			}
 		}
-		for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
-			if text := enc.EncodeToString([]byte(before + secret + behind)); !g.Finds(text) {
-				t.Fatalf("%q is not found in %q", secret, text)
-			}
+		if quoted, err := json.Marshal(all); utf8.ValidString(all) && err == nil && !g.Finds(string(quoted)) {
+			t.Fatalf("%q is not found in %s", secret, quoted)
+		}
+		if shown := string(Escape(all)); !strings.Contains(all, "\\") && !g.Finds(shown) {
+			t.Fatalf("%q is not found in %s", secret, shown)
 		}
 	})
 }
