@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
@@ -68,9 +69,9 @@ func (a auditLog) append(e Entry) error {
 		// Only the owner may; others find the mode already set.
 		_ = f.Chmod(a.perms.file)
 	}
-	line := append(data, '\n')
+	line := slices.Concat(data, []byte{'\n'})
 	if !endsClean(f) {
-		line = append([]byte{'\n'}, line...)
+		line = slices.Concat([]byte{'\n'}, line)
 	}
 	if _, err := f.Write(line); err != nil {
 		return auditFault(err)

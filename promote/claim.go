@@ -62,11 +62,6 @@ func (c claims) write(claim Claim) error {
 	return c.perms.writeFile(c.path(claim.Ref, claim.Old, claim.New), append(data, '\n'))
 }
 
-// read returns the claim for a move. Errors wrap fs.ErrNotExist when there is
-// none.
-func (c claims) read(ref string, old, new gitrepo.ID) (Claim, error) {
-	return readClaim(c.path(ref, old, new))
-}
 
 func (c claims) remove(ref string, old, new gitrepo.ID) error {
 	err := os.Remove(c.path(ref, old, new))

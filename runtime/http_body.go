@@ -93,7 +93,7 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 		return 0, b.err
 	}
 	n, err := b.reader.Read(p)
-	if err != nil && err != io.EOF { // an EOF inside another error is no end
+	if err != nil && err != io.EOF { //nolint:errorlint // an EOF inside another error is no end
 		err = record(b.ctx, failed(b.ctx, b.origin, err))
 	}
 	b.err = err
@@ -163,9 +163,9 @@ func (g *gunzip) Read(p []byte) (int, error) {
 // empty body.
 func (g *gunzip) failure(err error) error {
 	switch {
-	case err == nil, err == io.EOF:
+	case err == nil, err == io.EOF: //nolint:errorlint // an EOF inside another error is no end
 		return err
-	case g.compressed.err != nil && g.compressed.err != io.EOF:
+	case g.compressed.err != nil && g.compressed.err != io.EOF: //nolint:errorlint // as above
 		return g.compressed.err
 	default:
 		return &httpError{Reason: httpEncodingBroken, cause: err}

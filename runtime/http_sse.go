@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 )
@@ -83,7 +84,7 @@ func (e *eventReader) gather() {
 			// The library also takes an event that the end cuts.
 			e.out, e.end = e.event, io.EOF
 			return
-		case err != nil && err != bufio.ErrBufferFull:
+		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
 			e.end = err
 			return
 		case done && e.lines > 0:

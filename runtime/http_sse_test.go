@@ -19,10 +19,9 @@ const (
 
 // endless is a stream of what without an end, or n times.
 func endless(what string, n int) http.HandlerFunc {
-	block, per := what, 1
+	block := what
 	if n <= 0 {
-		per = 1 + 64<<10/len(what)
-		block = strings.Repeat(what, per)
+		block = strings.Repeat(what, 1+64<<10/len(what))
 	}
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")

@@ -321,7 +321,7 @@ func TestHTTPGuardTimeoutAndCancel(t *testing.T) {
 	g := guardOf(t, httpConfig{URL: server.URL, Policy: loopbackPolicy(nil)})
 	for reason, cause := range map[string]error{"canceled": context.Canceled, "timeout": context.DeadlineExceeded} {
 		ctx, end := context.WithCancelCause(t.Context())
-		if cause == context.DeadlineExceeded {
+		if errors.Is(cause, context.DeadlineExceeded) {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, 1)
 			defer cancel()

@@ -36,9 +36,6 @@ type arg struct {
 	class string
 }
 
-// withheldLiteral reports whether the argument holds a value that is not shown.
-func (a arg) withheldLiteral() bool { return a.value != "" && !isReference(a.value) }
-
 var (
 	longOption  = regexp.MustCompile(`^(--[A-Za-z0-9][A-Za-z0-9._-]*)([=:])(.*)$`)
 	plainOption = regexp.MustCompile(`^--[A-Za-z0-9][A-Za-z0-9]*([-_.][A-Za-z0-9]+)*$`)

@@ -100,21 +100,24 @@ func judgeContainerOption(v *verdicts, o containerOption) {
 	}
 }
 
+// mountSource is the host's side of -v SOURCE:TARGET or --mount source=SOURCE,...
+func mountSource(spec string) string {
+	for _, part := range strings.Split(spec, ",") {
+		if name, value, ok := strings.Cut(part, "="); ok && (name == "source" || name == "src") {
+			return value
+		}
+	}
+	drive := ""
+	if windowsPath.MatchString(spec) {
+		drive, spec = spec[:2], spec[2:]
+	}
+	source, _, _ := strings.Cut(spec, ":")
+	return drive + source
+}
+
 // hostMount: a source that holds the host's own files or control sockets.
 func hostMount(spec string) bool {
-	source := spec
-	if strings.Contains(spec, "source=") || strings.Contains(spec, "src=") {
-		for _, part := range strings.Split(spec, ",") {
-			if name, value, _ := strings.Cut(part, "="); name == "source" || name == "src" {
-				source = value
-			}
-		}
-	} else if windowsPath.MatchString(spec) {
-		source, _, _ = strings.Cut(spec[2:], ":")
-		source = spec[:2] + source
-	} else {
-		source, _, _ = strings.Cut(spec, ":")
-	}
+	source := mountSource(spec)
 	if strings.Contains(source, ".sock") {
 		return true
 	}

@@ -36,7 +36,7 @@ var relaxingKeys = set("autoApprove auto_approve alwaysAllow always_allow trust 
 // judgeProblems: what a file that is no valid declaration is told for.
 func judgeProblems(v *verdicts, f *decl.File) {
 	for _, p := range f.Problems {
-		field := redact.Shown(p.Field)
+		field := p.Field
 		found, known := problemFindings[p.Code]
 		switch {
 		case !known:

@@ -84,7 +84,7 @@ func exitsWith(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func asExit(err error, target *interface{ ExitCode() int }) bool {
-	e, ok := err.(interface{ ExitCode() int }) //nolint:errorlint // testscript returns the exec error as it is
+	e, ok := err.(interface{ ExitCode() int })
 	if ok {
 		*target = e
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/evolve-mcp/evolve/internal/decl"
-	"github.com/evolve-mcp/evolve/internal/fault"
 	"github.com/evolve-mcp/evolve/internal/gitrepo"
 	"github.com/evolve-mcp/evolve/internal/render"
 	"github.com/evolve-mcp/evolve/promote"
@@ -99,11 +98,4 @@ func orAbsent(id gitrepo.ID) string {
 		return "absent"
 	}
 	return string(id)
-}
-
-// refuse is the error for a report whose head cannot be promoted.
-func refuse(r *securitydiff.Report) error {
-	p := r.Problems[0]
-	return fault.New(fault.DeclarationInvalid, "%d problem(s) in the declarations, the first at %s:%d", len(r.Problems), p.Path, p.Line).
-		WithHint("evolve lint lists every problem; mend them and review again")
 }

@@ -37,7 +37,7 @@ func (r *Repo) SSHSign(ctx context.Context, program, key, namespace string, data
 		if err != nil {
 			return nil, fault.New(fault.SigningFailed, "no temporary file can be made for the public key").WithCause(err)
 		}
-		defer os.Remove(f.Name())
+		defer func() { _ = os.Remove(f.Name()) }()
 		_, err = f.WriteString(literal + "\n")
 		if cerr := f.Close(); err == nil {
 			err = cerr

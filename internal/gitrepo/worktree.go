@@ -75,31 +75,28 @@ func (w workingTree) List(_ context.Context, dir string) ([]decl.Entry, error) {
 		if err != nil {
 			return nil, unreadable(dir, err)
 		}
-		mode, err := diskMode(filepath.Join(at, d.Name()), info)
-		if err != nil {
-			return nil, err
-		}
+		mode := diskMode(filepath.Join(at, d.Name()), info)
 		entries = append(entries, decl.Entry{Name: d.Name(), Mode: mode})
 	}
 	return entries, nil // os.ReadDir sorts bytewise by name
 }
 
-func diskMode(path string, info fs.FileInfo) (decl.Mode, error) {
+func diskMode(path string, info fs.FileInfo) decl.Mode {
 	switch m := info.Mode(); {
 	case m.IsDir():
 		if _, err := os.Lstat(filepath.Join(path, ".git")); err == nil {
-			return decl.ModeSubmodule, nil
+			return decl.ModeSubmodule
 		}
-		return decl.ModeTree, nil
+		return decl.ModeTree
 	case m&fs.ModeSymlink != 0:
-		return decl.ModeSymlink, nil
+		return decl.ModeSymlink
 	case m.IsRegular() && m&0o100 != 0: // the owner's bit alone, as Git reads it
-		return decl.ModeExecutable, nil
+		return decl.ModeExecutable
 	case m.IsRegular():
-		return decl.ModeRegular, nil
+		return decl.ModeRegular
 	}
 	// Git tracks none of pipes, sockets and devices; reading one could hang.
-	return decl.ModeSubmodule, nil
+	return decl.ModeSubmodule
 }
 
 // Read implements decl.Tree.

@@ -115,7 +115,7 @@ func isUUID(t string) bool {
 
 // run is what is known of letters and digits in a row.
 type run struct {
-	length, segments, hex        int
+	length, segments             int
 	lower, upper, digit, onlyHex bool
 }
 

@@ -1,3 +1,5 @@
+// Package gittest makes repositories for tests with the real git, in an
+// environment of their own.
 package gittest
 
 import (

@@ -168,7 +168,7 @@ func State(dir string) ([32]byte, error) {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(sum, "%q %v %d\n", rel, info.Mode(), len(data))
+		_, _ = fmt.Fprintf(sum, "%q %v %d\n", rel, info.Mode(), len(data))
 		_, _ = sum.Write(data)
 		return nil
 	})

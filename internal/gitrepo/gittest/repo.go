@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Removed, as a file's content in Commit, removes the file.
+// Removed is the content that removes a file in Commit.
 const Removed = "\x00removed"
 
 // Repo is a repository in a directory of its test. Every failure of git ends
@@ -163,11 +163,9 @@ func (r *Repo) tick() {
 func (r *Repo) stage(files map[string]string) {
 	r.t.Helper()
 	for name, data := range files {
-		mode, blob := "100644", ""
+		mode, blob := "100644", r.WriteRawObject("blob", []byte(data))
 		if data == Removed {
-			mode, blob = "0", strings.Repeat("0", len(r.WriteRawObject("blob", nil)))
-		} else {
-			blob = r.WriteRawObject("blob", []byte(data))
+			mode, blob = "0", strings.Repeat("0", len(blob))
 		}
 		r.GitInput(fmt.Sprintf("%s %s\t%s\x00", mode, blob, name), "update-index", "-z", "--add", "--index-info")
 	}
