@@ -62,7 +62,6 @@ func (c claims) write(claim Claim) error {
 	return c.perms.writeFile(c.path(claim.Ref, claim.Old, claim.New), append(data, '\n'))
 }
 
-
 func (c claims) remove(ref string, old, new gitrepo.ID) error {
 	err := os.Remove(c.path(ref, old, new))
 	if errors.Is(err, fs.ErrNotExist) {
