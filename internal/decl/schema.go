@@ -170,6 +170,8 @@ func (r *reader) rules(root *yaml.Node, d *Declaration) {
 
 var (
 	webURL = regexp.MustCompile(`^[Hh][Tt][Tt][Pp][Ss]?://`)
+	// envName is a portable name of an environment variable (POSIX, section 8.1).
+	envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	// headerName is a field name (RFC 9110 section 5.1).
 	headerName = regexp.MustCompile("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$")
 )

@@ -18,15 +18,16 @@ const module = "github.com/evolve-mcp/evolve/"
 // allowed lists, for every package, what it may import of this module. A
 // package that is missing here, or a directory that is missing on disk, fails.
 var allowed = map[string][]string{
-	"internal/fault":    {},
-	"internal/safetext": {},
-	"internal/redact":   {"internal/fault", "internal/safetext"},
-	"internal/decl":     {"internal/fault", "internal/redact", "internal/safetext"},
-	"internal/gitrepo":  {"internal/decl", "internal/fault", "internal/safetext"},
-	"internal/netguard": {"internal/fault"},
-	"internal/law":      {},
-	"securitydiff":      {"internal/decl", "internal/fault", "internal/redact", "internal/safetext"},
-	"review":            {"internal/decl", "internal/fault", "internal/gitrepo", "internal/redact", "internal/safetext"},
+	"internal/fault":     {},
+	"internal/safetext":  {},
+	"internal/redact":    {"internal/fault", "internal/safetext"},
+	"internal/decl":      {"internal/fault", "internal/redact", "internal/safetext"},
+	"internal/gitrepo":   {"internal/decl", "internal/fault", "internal/safetext"},
+	"internal/netguard":  {"internal/fault"},
+	"internal/law":       {},
+	"internal/workspace": {"internal/decl", "internal/fault", "internal/safetext"},
+	"securitydiff":       {"internal/decl", "internal/fault", "internal/redact", "internal/safetext"},
+	"review":             {"internal/decl", "internal/fault", "internal/gitrepo", "internal/redact", "internal/safetext"},
 	"promote": {
 		"internal/decl", "internal/fault", "internal/gitrepo", "internal/redact", "internal/safetext",
 		"review", "securitydiff",

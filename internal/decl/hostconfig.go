@@ -1,0 +1,106 @@
+package decl
+
+import (
+	"net/netip"
+	"slices"
+	"strconv"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/evolve-mcp/evolve/internal/redact"
+)
+
+// HostConfig is evolve.yaml in the runtime home: what the host allows beside the
+// reviewed declarations. It belongs to the host, never to a repository.
+type HostConfig struct {
+	// TrustedNetworks may be reached although they are private.
+	TrustedNetworks []netip.Prefix
+	// Environment are further names of the host's environment that servers get.
+	Environment []string
+	// Approval are the host's own rules, which can only make policies stricter.
+	Approval ApprovalRules
+	// ApproveConnect are servers whose connection needs no question here.
+	ApproveConnect []string
+	// Discoveries is how many servers are in discovery at once; 0 is the default.
+	Discoveries int
+}
+
+// ParseHostConfig reads evolve.yaml by the same strict YAML rules as a
+// declaration. It never fails: what is wrong is in the problems.
+func ParseHostConfig(path string, data []byte) (HostConfig, []Problem) {
+	r := &reader{path: path}
+	var c HostConfig
+	body, _ := cutBOM(data)
+	root := r.document(body)
+	if root == nil && len(r.problems) == 1 && r.problems[0].Code == EmptyFile {
+		return c, nil
+	}
+	if root != nil {
+		r.structure(root, "", 0)
+		r.hostConfig(root, &c)
+	}
+	sortProblems(r.problems)
+	return c, r.problems
+}
+
+func (r *reader) hostConfig(root *yaml.Node, c *HostConfig) {
+	known := []string{"trusted_networks", "environment", "approval", "approve_connect", "discoveries"}
+	for _, e := range r.entries(root, "") {
+		switch e.key.Value {
+		case "trusted_networks":
+			for i, raw := range r.strs(e.value, e.field) {
+				prefix, err := netip.ParsePrefix(raw.Reveal())
+				if err != nil {
+					r.problem(e.value.Line, at(e.field, i), ValueInvalid, "this is no network such as 10.0.0.0/8")
+					continue
+				}
+				c.TrustedNetworks = append(c.TrustedNetworks, prefix.Masked())
+			}
+		case "environment":
+			c.Environment = r.envNames(e)
+		case "approval":
+			var a Agent
+			r.approval(e, &a)
+			c.Approval = a.Approval
+		case "approve_connect":
+			for i, raw := range r.strs(e.value, e.field) {
+				if !ValidServerID(raw.Reveal()) {
+					r.problem(e.value.Line, at(e.field, i), ValueInvalid, "this is no server's id")
+					continue
+				}
+				c.ApproveConnect = append(c.ApproveConnect, raw.Reveal())
+			}
+		case "discoveries":
+			r.discoveries(e.value, e.field, &c.Discoveries)
+		default:
+			r.unknown(e, known)
+		}
+	}
+}
+
+// maxDiscoveries bounds what a host may ask for: each discovery is a process.
+const maxDiscoveries = 64
+
+func (r *reader) discoveries(n *yaml.Node, field redact.Shown, into *int) {
+	v, err := strconv.Atoi(n.Value)
+	if n.Kind != yaml.ScalarNode || n.Style != 0 || !plainNumber.MatchString(n.Value) || err != nil || v < 1 || v > maxDiscoveries {
+		r.problem(n.Line, field, ValueInvalid, "this must be a whole number from 1 to 64")
+		return
+	}
+	*into = v
+}
+
+// envNames reads names of environment variables. HOME and its kin are set by the
+// runtime itself.
+func (r *reader) envNames(e entry) []string {
+	var out []string
+	for i, raw := range r.strs(e.value, e.field) {
+		name := raw.Reveal()
+		if !envName.MatchString(name) || slices.Contains([]string{"HOME", "USERPROFILE"}, name) {
+			r.problem(e.value.Line, at(e.field, i), ValueInvalid, "this is no name of an environment variable that can be passed on")
+			continue
+		}
+		out = append(out, name)
+	}
+	return out
+}
