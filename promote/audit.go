@@ -36,6 +36,8 @@ type Entry struct {
 	// Recovered says that the command that moved the ref was cut off before it
 	// wrote this line, and that a later one wrote it from the claim.
 	Recovered bool `json:"recovered,omitempty"`
+	// Claim is the id of the claim that a move was made under, "" for a refusal.
+	Claim string `json:"claim,omitempty"`
 }
 
 // The verdicts of an Entry.
@@ -50,9 +52,22 @@ type auditLog struct {
 	perms permissions
 }
 
-// append writes one line in one write. A line that a crash cut short is closed
-// off first, so that it spoils no other.
-func (a auditLog) append(e Entry) error {
+// append writes one line in one write, under the log's lock. A line that a
+// crash cut short is closed off first, so that it spoils no other.
+func (a auditLog) append(e Entry) error { return a.write(e, nil) }
+
+// appendOnce is append where another process may have written the same move
+// down: no claim has two lines.
+func (a auditLog) appendOnce(e Entry) error {
+	return a.write(e, func() (bool, error) {
+		found := false
+		_, err := a.each(func(known Entry) { found = found || known.Claim == e.Claim })
+		return found, err
+	})
+}
+
+// write appends e unless known, asked under the lock, says that it is there.
+func (a auditLog) write(e Entry, known func() (bool, error)) error {
 	data, err := json.Marshal(e)
 	if err != nil {
 		return fault.New(fault.Internal, "an audit line could not be encoded").WithCause(err)
@@ -60,26 +75,42 @@ func (a auditLog) append(e Entry) error {
 	if err := a.perms.makeDir(filepath.Dir(a.path)); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(a.path, os.O_APPEND|os.O_CREATE|os.O_RDWR, a.perms.file)
+	f, err := os.OpenFile(a.path, os.O_APPEND|os.O_CREATE|os.O_RDWR, a.perms.creation(false))
 	if err != nil {
 		return auditFault(err)
 	}
 	defer func() { _ = f.Close() }()
-	if a.perms.force {
-		// Only the owner may; others find the mode already set.
-		_ = f.Chmod(a.perms.file)
+	waitLock(f)
+	_ = a.perms.setFile(f) // only the owner may; others find it set
+	if known != nil {
+		if there, err := known(); there || err != nil {
+			return err
+		}
+	}
+	return appendLine(f, data)
+}
+
+// appendLine writes all of a line or, as far as the file system lets it, none.
+func appendLine(f *os.File, data []byte) error {
+	info, err := f.Stat()
+	if err != nil {
+		return auditFault(err)
 	}
 	line := slices.Concat(data, []byte{'\n'})
-	if !endsClean(f) {
+	if !endsClean(f, info.Size()) {
 		line = slices.Concat([]byte{'\n'}, line)
 	}
-	if _, err := f.Write(line); err != nil {
-		return auditFault(err)
+	n, err := f.Write(line)
+	if err == nil {
+		err = f.Sync()
 	}
-	if err := f.Sync(); err != nil {
-		return auditFault(err)
+	if err == nil {
+		return nil
 	}
-	return nil
+	if n > 0 {
+		_ = f.Truncate(info.Size())
+	}
+	return auditFault(err)
 }
 
 func auditFault(err error) error {
@@ -87,14 +118,14 @@ func auditFault(err error) error {
 		WithHint("check the free space and the permissions of the Git directory").WithCause(err)
 }
 
-// endsClean reports whether the file is empty or ends with a line break.
-func endsClean(f *os.File) bool {
-	info, err := f.Stat()
-	if err != nil || info.Size() == 0 {
+// endsClean reports whether a file of the given size is empty or ends with a
+// line break.
+func endsClean(f *os.File, size int64) bool {
+	if size == 0 {
 		return true
 	}
 	last := make([]byte, 1)
-	_, err = f.ReadAt(last, info.Size()-1)
+	_, err := f.ReadAt(last, size-1)
 	return err != nil || last[0] == '\n'
 }
 
@@ -165,11 +196,17 @@ func (a auditLog) spent(ref string, token review.Token) (bool, error) {
 func (g *Gate) LastMoves() (moves map[string]Entry, damaged int, err error) {
 	moves = map[string]Entry{}
 	damaged, err = g.audit().each(func(e Entry) {
-		if e.Verdict == VerdictMoved {
+		if e.Verdict == VerdictMoved && !comesBefore(e, moves[e.Ref]) {
 			moves[e.Ref] = e
 		}
 	})
 	return moves, damaged, err
+}
+
+// comesBefore reports whether e led to where the move that is written above it
+// began: two processes may write the lines of two moves in the other order.
+func comesBefore(e, above Entry) bool {
+	return above.Ref != "" && e.New == above.Old && e.Old != above.New
 }
 
 func (g *Gate) audit() auditLog {

@@ -22,6 +22,8 @@ const claimLife = 10 * time.Minute
 // maxClaim bounds the size of a claim file that is read back, in bytes.
 const maxClaim = 1 << 20
 
+const claimSuffix = ".json"
+
 // Claim is a verdict written down between the judging and the ref's lock. It
 // lets the reference-transaction hook pass the move that was judged, and lets
 // the next command write the audit line of a move that was cut short.
@@ -34,8 +36,20 @@ type Claim struct {
 	Who     string     `json:"who"`
 	Verdict string     `json:"verdict"`
 	By      string     `json:"by"` // promote, pre-receive
+	Reason  string     `json:"reason,omitempty"`
 	At      time.Time  `json:"at"`
 	Expires time.Time  `json:"expires"`
+}
+
+// ID tells one claim from another for the same move: the SHA-256 of its bytes,
+// in hex. The audit line of the move carries it.
+func (c Claim) ID() string {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return "" // no field of a claim can fail to encode
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }
 
 // claims is the directory of claims of one repository.
@@ -46,11 +60,10 @@ type claims struct {
 
 func (c claims) path(ref string, old, new gitrepo.ID) string {
 	sum := sha256.Sum256([]byte(ref + "\x00" + string(old) + "\x00" + string(new)))
-	return filepath.Join(c.dir, hex.EncodeToString(sum[:])+".json")
+	return filepath.Join(c.dir, hex.EncodeToString(sum[:])+claimSuffix)
 }
 
-// write stores a claim. Two processes that judge the same move write the same
-// verdict; the later file replaces the earlier.
+// write stores a claim. The later of two for the same move replaces the earlier.
 func (c claims) write(claim Claim) error {
 	data, err := json.Marshal(claim)
 	if err != nil {
@@ -62,34 +75,55 @@ func (c claims) write(claim Claim) error {
 	return c.perms.writeFile(c.path(claim.Ref, claim.Old, claim.New), append(data, '\n'))
 }
 
+// read returns the claim for a move. Errors wrap fs.ErrNotExist when there is
+// none.
+func (c claims) read(ref string, old, new gitrepo.ID) (Claim, error) {
+	return readClaim(c.path(ref, old, new))
+}
+
 func (c claims) remove(ref string, old, new gitrepo.ID) error {
 	err := os.Remove(c.path(ref, old, new))
-	if errors.Is(err, fs.ErrNotExist) {
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return err
+	return fault.New(fault.IOFailed, "a claim in the Git directory cannot be removed").
+		WithHint("give this user write permission to evolve/ in the Git directory").WithCause(err)
 }
 
 // list returns every claim that can be read, in no order. A file that is no
-// claim is left alone: doctor names it.
+// claim is left alone.
 func (c claims) list() ([]Claim, error) {
+	names, err := c.names()
+	if err != nil {
+		return nil, err
+	}
+	var out []Claim
+	for _, name := range names {
+		if !strings.HasSuffix(name, claimSuffix) {
+			continue
+		}
+		if claim, err := readClaim(filepath.Join(c.dir, name)); err == nil {
+			out = append(out, claim)
+		}
+	}
+	return out, nil
+}
+
+// names lists the directory: claims, holds, and what a crash left of a write.
+func (c claims) names() ([]string, error) {
 	entries, err := os.ReadDir(c.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fault.New(fault.IOFailed, "the claims in the Git directory cannot be listed").WithCause(err)
+		return nil, fault.New(fault.IOFailed, "the claims in the Git directory cannot be listed").
+			WithHint("check the owner and mode of evolve/claims in the Git directory").WithCause(err)
 	}
-	var out []Claim
+	names := make([]string, 0, len(entries))
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".json") {
-			continue
-		}
-		if claim, err := readClaim(filepath.Join(c.dir, e.Name())); err == nil {
-			out = append(out, claim)
-		}
+		names = append(names, e.Name())
 	}
-	return out, nil
+	return names, nil
 }
 
 func readClaim(path string) (Claim, error) {

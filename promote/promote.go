@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
 	"github.com/evolve-mcp/evolve/internal/gitrepo"
@@ -78,41 +77,59 @@ func (g *Gate) checkWorktrees(ctx context.Context, ref string) error {
 // errMovedUnaudited marks a move that happened and could not be written down.
 var errMovedUnaudited = errors.New("moved, not audited")
 
-// carryOut writes the claim, moves the ref, and writes the audit line.
+// carryOut writes the claim, moves the ref, and writes the audit line. Whoever
+// else wants this very move waits meanwhile.
 func (g *Gate) carryOut(ctx context.Context, o Order, j *Judgement) error {
+	if o.Old == o.New {
+		return nil // nothing moves
+	}
+	h, err := g.claims().hold(ctx, o.Ref, o.Old, o.New)
+	if err != nil {
+		return err
+	}
+	defer h.release()
+	if err := g.stillAt(ctx, o); err != nil {
+		return err
+	}
+	// What is there already is of a push on its way, or of a command that was
+	// killed and whose git may yet make the move.
+	earlier, _ := g.claims().read(o.Ref, o.Old, o.New)
 	now := g.Now().UTC()
 	claim := Claim{
 		Ref: o.Ref, Old: o.Old, New: o.New,
 		Tokens: j.TokenStrings(), Records: recordIDs(j.Records), Who: o.Pusher.Name,
-		Verdict: "allowed", By: "promote", At: now, Expires: now.Add(claimLife),
-	}
-	if o.Old == o.New {
-		return nil // nothing moves
+		Verdict: "allowed", By: "promote", Reason: o.Reason, At: now, Expires: now.Add(claimLife),
 	}
 	if err := g.claims().write(claim); err != nil {
 		return err
 	}
-	err := g.Repo.MoveRef(ctx, gitrepo.Move{
+	err = g.Repo.MoveRef(ctx, gitrepo.Move{
 		Ref: o.Ref, Old: o.Old, New: o.New,
 		Message:   reflogMessage(o.Reason),
 		UnderLock: func(ctx context.Context) error { return g.recheck(ctx, o, j) },
 	})
 	if err != nil {
-		g.dropStaleClaim(o)
+		g.withdraw(claim, earlier)
 		return err
 	}
-	return g.settle(claim, o.Reason, false)
+	return g.settle(claim, false)
+}
+
+// stillAt refuses early what Git would refuse under the lock, so that no claim
+// of a move that cannot be made is ever left by a crash.
+func (g *Gate) stillAt(ctx context.Context, o Order) error {
+	value, err := g.Repo.ReadRef(ctx, o.Ref)
+	if err != nil || value == o.Old {
+		return err
+	}
+	return fault.New(fault.RefMoved, "%s moved while the change was judged", safetext.Terminal(o.Ref)).
+		WithHint("run the command again: it judges the change against the ref's new value")
 }
 
 // recheck is what can change between the judging and the lock.
 func (g *Gate) recheck(ctx context.Context, o Order, j *Judgement) error {
-	value, err := g.Repo.ReadRef(ctx, o.Ref)
-	if err != nil {
+	if err := g.stillAt(ctx, o); err != nil {
 		return err
-	}
-	if value != o.Old {
-		return fault.New(fault.RefMoved, "%s moved while the change was judged", safetext.Terminal(o.Ref)).
-			WithHint("run the command again: it judges the change against the ref's new value")
 	}
 	if err := g.checkWorktrees(ctx, o.Ref); err != nil {
 		return err
@@ -120,33 +137,17 @@ func (g *Gate) recheck(ctx context.Context, o Order, j *Judgement) error {
 	return review.CheckUnderLock(ctx, g.Repo, g.Policy, j.Records, g.Now())
 }
 
-// settle writes the audit line of a move and then forgets the claim; in this
-// order, so that a crash between the two is seen by Reconcile.
-func (g *Gate) settle(c Claim, reason string, recovered bool) error {
-	err := g.audit().append(Entry{
-		At: g.Now().UTC(), Who: c.Who, By: c.By, Ref: c.Ref, Old: c.Old, New: c.New,
-		Tokens: c.Tokens, Verdict: VerdictMoved, Reason: reason, Recovered: recovered,
-	})
-	if err != nil {
-		return fault.New(fault.IOFailed, "%s moved to %s, but the audit log could not be written",
-			safetext.Terminal(c.Ref), short(c.New)).
-			WithHint("mend the Git directory: the next evolve command writes the line").
-			WithCause(errors.Join(errMovedUnaudited, err))
+// withdraw takes back the claim of a move that was not made, and puts back the
+// one that it replaced. What cannot be withdrawn expires.
+func (g *Gate) withdraw(claim, earlier Claim) {
+	now, err := g.claims().read(claim.Ref, claim.Old, claim.New)
+	if err != nil || now.ID() != claim.ID() {
+		return // a push claimed the same move meanwhile
 	}
-	// A claim that cannot be removed expires by itself.
-	_ = g.claims().remove(c.Ref, c.Old, c.New)
-	return nil
-}
-
-// dropStaleClaim removes the claim of a move that failed, unless the ref still
-// has the old value: then another process may be about to make the same move
-// under the same claim.
-func (g *Gate) dropStaleClaim(o Order) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	if value, err := g.Repo.ReadRef(ctx, o.Ref); err == nil && value != o.Old && value != o.New {
-		_ = g.claims().remove(o.Ref, o.Old, o.New)
+	if earlier.Ref != "" && g.claims().write(earlier) == nil {
+		return
 	}
+	_ = g.claims().remove(claim.Ref, claim.Old, claim.New)
 }
 
 func (g *Gate) auditRefusal(o Order, cause error) {
@@ -156,47 +157,6 @@ func (g *Gate) auditRefusal(o Order, cause error) {
 		At: g.Now().UTC(), Who: o.Pusher.Name, By: "promote", Ref: o.Ref, Old: o.Old, New: o.New,
 		Tokens: tokenStrings(o.Tokens), Verdict: VerdictRefused, Code: string(fault.CodeOf(cause)), Reason: o.Reason,
 	})
-}
-
-// Reconcile finishes what a crash cut short: a claim whose move is in the ref's
-// history and in no audit line is written down, and claims that no longer fit
-// anything are removed.
-func (g *Gate) Reconcile(ctx context.Context) error {
-	list, err := g.claims().list()
-	if err != nil || len(list) == 0 {
-		return err
-	}
-	audited := map[[3]string]time.Time{}
-	if _, err := g.audit().each(func(e Entry) {
-		if e.Verdict == VerdictMoved {
-			audited[[3]string{e.Ref, string(e.Old), string(e.New)}] = e.At
-		}
-	}); err != nil {
-		return err
-	}
-	for _, c := range list {
-		if err := g.reconcileOne(ctx, c, audited); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (g *Gate) reconcileOne(ctx context.Context, c Claim, audited map[[3]string]time.Time) error {
-	at, known := audited[[3]string{c.Ref, string(c.Old), string(c.New)}]
-	value, err := g.Repo.ReadRef(ctx, c.Ref)
-	if err != nil {
-		return err
-	}
-	switch {
-	case known && !at.Before(c.At.Truncate(time.Second)):
-		return g.claims().remove(c.Ref, c.Old, c.New)
-	case value == c.New:
-		return g.settle(c, "", true)
-	case g.Now().Before(c.Expires):
-		return nil // perhaps another process is moving it now
-	}
-	return g.claims().remove(c.Ref, c.Old, c.New)
 }
 
 // perms are the modes of shared files. A bad setting was refused when the gate
