@@ -25,7 +25,7 @@ const maxAuditLine = 1 << 20
 type Entry struct {
 	At      time.Time  `json:"at"`
 	Who     string     `json:"who"`
-	By      string     `json:"by"` // promote, pre-receive
+	By      string     `json:"by"` // promote, rollback, pre-receive
 	Ref     string     `json:"ref"`
 	Old     gitrepo.ID `json:"old"` // "" if the ref did not exist
 	New     gitrepo.ID `json:"new"`

@@ -35,7 +35,7 @@ type Claim struct {
 	Records []string   `json:"records"`
 	Who     string     `json:"who"`
 	Verdict string     `json:"verdict"`
-	By      string     `json:"by"` // promote, pre-receive
+	By      string     `json:"by"` // promote, rollback, pre-receive
 	Reason  string     `json:"reason,omitempty"`
 	At      time.Time  `json:"at"`
 	Expires time.Time  `json:"expires"`

@@ -17,11 +17,21 @@ type Order struct {
 	// Approve is the ordinary approval, asked once, after the gate has said
 	// yes and before anything is written. An error or false moves nothing.
 	Approve func(context.Context, *Judgement) (bool, error)
+	// Verb is what the audit log and the reflog call the move: "promote", also
+	// for "", or "rollback".
+	Verb string
 	// Reason is written to the audit log and the reflog; it is free text.
 	Reason string
 	// DryRun stops before the approval and writes nothing, not even an audit
 	// line.
 	DryRun bool
+}
+
+func (o Order) verb() string {
+	if o.Verb == "" {
+		return "promote"
+	}
+	return o.Verb
 }
 
 // Promote judges, asks, and moves the ref. When it returns an error the ref has
@@ -98,14 +108,14 @@ func (g *Gate) carryOut(ctx context.Context, o Order, j *Judgement) error {
 	claim := Claim{
 		Ref: o.Ref, Old: o.Old, New: o.New,
 		Tokens: j.TokenStrings(), Records: recordIDs(j.Records), Who: o.Pusher.Name,
-		Verdict: "allowed", By: "promote", Reason: o.Reason, At: now, Expires: now.Add(claimLife),
+		Verdict: "allowed", By: o.verb(), Reason: o.Reason, At: now, Expires: now.Add(claimLife),
 	}
 	if err := g.claims().write(claim); err != nil {
 		return err
 	}
 	err = g.Repo.MoveRef(ctx, gitrepo.Move{
 		Ref: o.Ref, Old: o.Old, New: o.New,
-		Message:   reflogMessage(o.Reason),
+		Message:   reflogMessage(o.verb(), o.Reason),
 		UnderLock: func(ctx context.Context) error { return g.recheck(ctx, o, j) },
 	})
 	if err != nil {
@@ -154,7 +164,7 @@ func (g *Gate) auditRefusal(o Order, cause error) {
 	// The refusal itself is what the caller must hear; a log that cannot be
 	// written must not hide it.
 	_ = g.audit().append(Entry{
-		At: g.Now().UTC(), Who: o.Pusher.Name, By: "promote", Ref: o.Ref, Old: o.Old, New: o.New,
+		At: g.Now().UTC(), Who: o.Pusher.Name, By: o.verb(), Ref: o.Ref, Old: o.Old, New: o.New,
 		Tokens: tokenStrings(o.Tokens), Verdict: VerdictRefused, Code: string(fault.CodeOf(cause)), Reason: o.Reason,
 	})
 }
@@ -186,14 +196,14 @@ func tokenStrings(tokens []review.Token) []string {
 }
 
 // reflogMessage is one line; a reason is free text and is cut and escaped.
-func reflogMessage(reason string) string {
+func reflogMessage(verb, reason string) string {
 	const longest = 200
 	reason = strings.ToValidUTF8(reason, "?")
 	if len(reason) > longest {
 		reason = strings.ToValidUTF8(reason[:longest], "")
 	}
 	if reason == "" {
-		return "evolve promote"
+		return "evolve " + verb
 	}
-	return "evolve promote: " + safetext.Terminal(reason)
+	return "evolve " + verb + ": " + safetext.Terminal(reason)
 }

@@ -51,6 +51,10 @@ func approveFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "approve", Usage: "approve without a question; for pipelines"}
 }
 
+func dryRunFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "dry-run", Usage: "judge the move, and move and record nothing"}
+}
+
 // common reads the flags that every command has.
 func (p *program) common(c *cli.Context) error {
 	p.quiet = c.Bool("quiet")

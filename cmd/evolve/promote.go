@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/evolve-mcp/evolve/internal/gitrepo"
 	"github.com/evolve-mcp/evolve/internal/render"
 	"github.com/evolve-mcp/evolve/internal/safetext"
 	"github.com/evolve-mcp/evolve/promote"
@@ -22,7 +23,7 @@ func (p *program) promoteCommand() *cli.Command {
    it refuses, no ref has changed.`,
 		Flags: []cli.Flag{
 			refFlag(), tokenFlag(), approveFlag(), reasonFlag(),
-			&cli.BoolFlag{Name: "dry-run", Usage: "judge the move and write nothing"},
+			dryRunFlag(),
 			formatFlag(), quietFlag(), verboseFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -36,37 +37,53 @@ func (p *program) promoteCommand() *cli.Command {
 }
 
 func (s *session) promote(c *cli.Context, args []string) error {
-	tokens, err := tokensOf(c)
+	order, err := s.order(c)
 	if err != nil {
-		return err
-	}
-	if err := review.CheckReason(c.String("reason")); err != nil {
 		return err
 	}
 	proposal, err := s.proposal(c, args)
 	if err != nil {
 		return err
 	}
-	proposal.Tokens = tokens
-	if proposal.Pusher, err = s.pusher(); err != nil {
-		return err
-	}
-	order := promote.Order{
-		Proposal: proposal, Reason: c.String("reason"), DryRun: c.Bool("dry-run"),
+	order.Ref, order.Old, order.New = proposal.Ref, proposal.Old, proposal.New
+	return s.carryOut(order)
+}
+
+// order reads the flags that every move has; the caller adds the ref and its
+// commits.
+func (s *session) order(c *cli.Context) (promote.Order, error) {
+	o := promote.Order{
+		Reason: c.String("reason"), DryRun: c.Bool("dry-run"),
 		Approve: func(ctx context.Context, j *promote.Judgement) (bool, error) { return s.approveMove(ctx, c, j) },
 	}
-	j, err := s.gate.Promote(s.ctx, order)
+	var err error
+	if o.Tokens, err = tokensOf(c); err != nil {
+		return o, err
+	}
+	if err := review.CheckReason(o.Reason); err != nil {
+		return o, err
+	}
+	o.Pusher, err = s.pusher()
+	return o, err
+}
+
+// carryOut makes a move, or says why not, and prints what was done.
+func (s *session) carryOut(o promote.Order) error {
+	j, err := s.gate.Promote(s.ctx, o)
 	if err != nil {
 		return err
 	}
-	doc := render.Promotion{
-		Schema: "evolve.promotion/v1", Ref: j.Ref, Old: orAbsent(j.Old), New: string(j.New),
-		Tokens: j.TokenStrings(), DryRun: order.DryRun,
-	}
+	doc := promotionDocument(j.Ref, j.Old, j.New, j.TokenStrings(), o.DryRun)
 	if s.format == "json" {
 		return s.document(doc)
 	}
 	return s.print(promotionLine(doc))
+}
+
+func promotionDocument(ref string, from, to gitrepo.ID, tokens []string, dry bool) render.Promotion {
+	return render.Promotion{
+		Schema: render.SchemaPromotion, Ref: ref, Old: orAbsent(from), New: string(to), Tokens: tokens, DryRun: dry,
+	}
 }
 
 // approveMove shows what is about to happen and asks.

@@ -34,15 +34,11 @@ func (r *Repo) WriteRecord(ctx context.Context, ref, subject string, when time.T
 	if err != nil {
 		return "", err
 	}
-	date := fmt.Sprintf("%d +0000", when.Unix())
-	commit, err := r.write(ctx, []byte(subject+"\n"), []string{
-		"GIT_AUTHOR_NAME=evolve", "GIT_AUTHOR_EMAIL=evolve@localhost", "GIT_AUTHOR_DATE=" + date,
-		"GIT_COMMITTER_NAME=evolve", "GIT_COMMITTER_EMAIL=evolve@localhost", "GIT_COMMITTER_DATE=" + date,
-	}, "-c", "i18n.commitEncoding=UTF-8", "-c", "commit.gpgSign=false", "commit-tree", tree)
+	commit, err := r.Derive(ctx, Derivation{Tree: ID(tree), Message: subject, When: when})
 	if err != nil {
 		return "", err
 	}
-	return ID(commit), r.createRef(ctx, ref, ID(commit))
+	return commit, r.createRef(ctx, ref, commit)
 }
 
 // write runs one git that writes an object, and returns its id.
