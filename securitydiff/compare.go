@@ -137,12 +137,12 @@ func (c *comparison) declaration(core string, before, after *decl.File) {
 	if before != nil {
 		b = c.old.of(before)
 		ch.Before, ch.BeforeState = b.sum, string(before.State)
-		ch.ServerID, ch.Path = redact.Shown(before.ServerID), b.sum.Path
+		ch.ServerID, ch.Path = b.sum.ServerID, b.sum.Path
 	}
 	if after != nil {
 		a = c.new.of(after)
 		ch.After, ch.AfterState = a.sum, string(after.State)
-		ch.ServerID, ch.Path = redact.Shown(after.ServerID), a.sum.Path
+		ch.ServerID, ch.Path = a.sum.ServerID, a.sum.Path
 	}
 	switch {
 	case before == nil:

@@ -113,7 +113,7 @@ func (v *viewer) unread(f *decl.File) *view {
 	for _, n := range f.Outline.Headers {
 		out.headers = append(out.headers, entryView{name: n.Reveal(), shown: nameAt(redact.HeaderName, n.Reveal())})
 	}
-	out.sum = &Summary{ServerID: redact.Shown(f.ServerID), Path: showPath(f.Path), Tools: noTools()}
+	out.sum = &Summary{ServerID: showServer(f.ServerID), Path: showPath(f.Path), Tools: noTools()}
 	out.sum.EnvNames, out.sum.HeaderNames = names(out.env), names(out.headers)
 	return out
 }
@@ -123,20 +123,21 @@ func nameAt(p redact.Position, s string) redact.Shown {
 	return shown
 }
 
-// showPath is what may be shown of a path in the repository. A path that does
-// not pass is shown as far as its directory does.
+// showPath is what may be shown of a path in the repository, name by name.
 func showPath(p string) redact.Shown {
-	if shown, ok := show(redact.FilePath, p); ok {
-		return shown
+	parts := strings.Split(p, "/")
+	for i, part := range parts {
+		parts[i] = string(nameAt(redact.FilePath, part))
 	}
-	dir, _, found := strings.Cut(p, "/")
-	if !found {
-		return redact.Withheld
+	return redact.Shown(strings.Join(parts, "/"))
+}
+
+// showServer is what may be shown of a server's id, which is a file's name.
+func showServer(id string) redact.Shown {
+	if id == "" {
+		return ""
 	}
-	if shown, ok := show(redact.FilePath, dir); ok {
-		return shown + "/" + redact.Withheld
-	}
-	return redact.Withheld
+	return nameAt(redact.Key, id)
 }
 
 func noTools() Tools { return Tools{Include: []redact.Shown{}, Exclude: []redact.Shown{}} }
@@ -272,10 +273,10 @@ func names(list []entryView) []redact.Shown {
 func (v *viewer) summary(w *view) *Summary {
 	d := w.d
 	s := &Summary{
-		ServerID: redact.Shown(d.ServerID), Path: showPath(d.Path),
+		ServerID: showServer(d.ServerID), Path: showPath(d.Path),
 		Enabled: d.Enabled, Transport: string(d.Transport), Risk: string(d.Risk), ApprovalPolicy: string(d.ApprovalPolicy),
 		EffectiveConnectApprovalPolicy: string(d.ConnectApproval()),
-		ConnectCapability:              redact.Shown(d.ConnectCapability()),
+		ConnectCapability:              "mcp.connect:" + showServer(d.ServerID),
 		CallCapability:                 nameAt(redact.Capability, d.Capability.Reveal()),
 		Command:                        w.command,
 		EnvNames:                       names(w.env), HeaderNames: names(w.headers),

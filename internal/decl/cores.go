@@ -184,8 +184,8 @@ func (w *unknownWalk) walk(ctx context.Context, dir string, inBefore bool) error
 		at := join(dir, e.Name)
 		if core, looks := coreOf(at); looks && e.Mode != ModeTree && !w.cores[core] {
 			w.found = append(w.found, UnknownCore{
-				Path: redact.Shown(safetext.Terminal(at)),
-				Mend: "if it is an agent's: git config --add evolve.core '" + safetext.Terminal(core) + "'",
+				Path: shownPath(at),
+				Mend: "if it is an agent's: git config --add evolve.core '" + string(shownPath(core)) + "'",
 			})
 		}
 		if e.Mode == ModeTree {

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
-	"github.com/evolve-mcp/evolve/internal/safetext"
 )
 
 // item is one part of a surface.
@@ -149,7 +148,7 @@ func (c *contents) read(ctx context.Context, f BoundFile) ([]byte, error) {
 	c.left -= int64(len(data))
 	if c.left <= 0 {
 		return nil, fault.New(fault.SurfaceUnreadable, "what the declarations launch has more than %d bytes, at %s",
-			MaxSurfaceBytes, safetext.Terminal(f.Path)).WithHint("launch from a smaller directory")
+			MaxSurfaceBytes, shownPath(f.Path)).WithHint("launch from a smaller directory")
 	}
 	return data, nil
 }

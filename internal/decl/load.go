@@ -11,7 +11,6 @@ import (
 
 	"github.com/evolve-mcp/evolve/internal/fault"
 	"github.com/evolve-mcp/evolve/internal/redact"
-	"github.com/evolve-mcp/evolve/internal/safetext"
 )
 
 // LoadSurface reads the surface of one revision. What is wrong in the
@@ -187,7 +186,7 @@ func readError(path string, err error) error {
 	if errors.As(err, &f) {
 		return err
 	}
-	return fault.New(fault.SurfaceUnreadable, "%s could not be read", safetext.Terminal(path)).
+	return fault.New(fault.SurfaceUnreadable, "%s could not be read", shownPath(path)).
 		WithHint("check the repository: git fsck").WithCause(err)
 }
 

@@ -221,3 +221,10 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestAProblemDoesNotRepeatACredentialInAFileName(t *testing.T) {
+	p := decl.Problem{Path: "agent/mcp/ghp_" + strings.Repeat("a1B2", 9) + ".yaml", Code: decl.EmptyFile, Message: "x"}
+	if got := p.String(); strings.Contains(got, "a1B2") || !strings.HasPrefix(got, "agent/mcp/") {
+		t.Error(got)
+	}
+}

@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
-	"github.com/evolve-mcp/evolve/internal/safetext"
+	"github.com/evolve-mcp/evolve/internal/redact"
 )
 
 // The problem codes. Each has a line in problemStates.
@@ -86,7 +87,7 @@ var problemStates = map[ProblemCode]State{
 // String is "path:line: field: code: message", with the parts that are known
 // and the path escaped for a terminal.
 func (p Problem) String() string {
-	s := safetext.Terminal(p.Path)
+	s := string(shownPath(p.Path))
 	if p.Line > 0 {
 		s = fmt.Sprintf("%s:%d", s, p.Line)
 	}
@@ -94,6 +95,20 @@ func (p Problem) String() string {
 		s += ": " + string(p.Field)
 	}
 	return s + ": " + string(p.Code) + ": " + p.Message
+}
+
+// shownPath is what may be printed of a path in the repository: whoever names a
+// file can put a credential into its name.
+func shownPath(p string) redact.Shown {
+	if p == "" {
+		return "."
+	}
+	parts := strings.Split(p, "/")
+	for i, part := range parts {
+		shown, _ := redact.Show(redact.FilePath, redact.NewRaw(part))
+		parts[i] = string(shown)
+	}
+	return redact.Shown(strings.Join(parts, "/"))
 }
 
 // stateOf is the worst state that problems make of a file.
