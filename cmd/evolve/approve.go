@@ -15,7 +15,12 @@ import (
 
 // approved is the ordinary approval: --approve, or a yes on a terminal. The end
 // of input, and anything but yes, is no. Without a terminal nobody is asked.
+// Nothing is approved whose outcome nobody could be told.
 func (p *program) approved(ctx context.Context, flag bool, question string) (bool, error) {
+	if readerGone(p.out) {
+		return false, fault.New(fault.IOFailed, "nobody reads standard output any more; nothing was changed").
+			WithHint("check what the output is piped into")
+	}
 	if flag {
 		return true, nil
 	}

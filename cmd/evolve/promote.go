@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/evolve-mcp/evolve/internal/fault"
 	"github.com/evolve-mcp/evolve/internal/gitrepo"
 	"github.com/evolve-mcp/evolve/internal/render"
 	"github.com/evolve-mcp/evolve/internal/safetext"
@@ -75,9 +76,15 @@ func (s *session) carryOut(o promote.Order) error {
 	}
 	doc := promotionDocument(j.Ref, j.Old, j.New, j.TokenStrings(), o.DryRun)
 	if s.format == "json" {
-		return s.document(doc)
+		err = s.document(doc)
+	} else {
+		err = s.print(promotionLine(doc))
 	}
-	return s.print(promotionLine(doc))
+	if err != nil && !o.DryRun && j.Old != j.New {
+		return fault.New(fault.IOFailed, "%s moved to %s, but the output could not be written", safetext.Terminal(j.Ref), brief(string(j.New))).
+			WithHint("the move is done and in the audit log; do not repeat it").WithCause(err)
+	}
+	return err
 }
 
 func promotionDocument(ref string, from, to gitrepo.ID, tokens []string, dry bool) render.Promotion {

@@ -25,6 +25,7 @@ var allowed = map[string][]string{
 	"internal/gitrepo":   {"internal/decl", "internal/fault", "internal/safetext"},
 	"internal/netguard":  {"internal/fault"},
 	"internal/law":       {},
+	"internal/soak":      {},
 	"internal/workspace": {"internal/decl", "internal/fault", "internal/safetext"},
 	"securitydiff":       {"internal/decl", "internal/fault", "internal/redact", "internal/safetext"},
 	"review":             {"internal/decl", "internal/fault", "internal/gitrepo", "internal/redact", "internal/safetext"},
