@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/crypto/ssh"
+
 	"github.com/evolve-mcp/evolve/internal/decl"
 	"github.com/evolve-mcp/evolve/internal/fault"
 	"github.com/evolve-mcp/evolve/internal/gitrepo"
@@ -241,3 +243,16 @@ func want(t testing.TB, err error, code fault.Code, not ...string) *fault.Fault 
 	}
 	return f
 }
+
+// env changes one variable of the user, and opens the repository with it.
+func (h *house) env(name, value string) {
+	h.t.Helper()
+	repo, err := gitrepo.Open(h.ctx, gitrepo.Options{Dir: h.Dir(), Env: h.Env(name + "=" + value)})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { _ = repo.Close() })
+	h.repo = repo
+}
+
+func fingerprint(key ssh.PublicKey) string { return ssh.FingerprintSHA256(key) }
