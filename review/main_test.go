@@ -256,3 +256,14 @@ func (h *house) env(name, value string) {
 }
 
 func fingerprint(key ssh.PublicKey) string { return ssh.FingerprintSHA256(key) }
+
+// from opens the repository from another directory.
+func (h *house) from(dir string) *gitrepo.Repo {
+	h.t.Helper()
+	repo, err := gitrepo.Open(h.ctx, gitrepo.Options{Dir: dir, Env: h.Env()})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { _ = repo.Close() })
+	return repo
+}

@@ -20,6 +20,9 @@ const (
 	revokeNamespace = "mcp-revoke@evolve"
 )
 
+// signersForm is the line that lets somebody review.
+const signersForm = `PRINCIPAL namespaces="` + reviewNamespace + "," + revokeNamespace + `" KEYTYPE KEY`
+
 // signerLine is one line of the signers file that counts: it names the namespace.
 type signerLine struct {
 	principals []string
@@ -48,7 +51,7 @@ func parseSigners(data []byte, namespace string, local *time.Location) (signers,
 		line, counts, problem := parseSigner(text, namespace, local)
 		if problem != "" {
 			return nil, fault.New(fault.ConfigInvalid, "line %d of the signers file: %s", i+1, problem).
-				WithHint("write it as: PRINCIPAL namespaces=\"%s,%s\" KEYTYPE KEY", reviewNamespace, revokeNamespace)
+				WithHint("write it as: %s", signersForm)
 		}
 		if counts {
 			line.line = i + 1

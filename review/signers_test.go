@@ -239,7 +239,7 @@ func TestRevokedKeys(t *testing.T) {
 func TestSignatureKinds(t *testing.T) {
 	k := makeKeys(t)
 	dir := t.TempDir()
-	for _, kind := range [][]string{{"-t", "ed25519"}, {"-t", "ecdsa", "-b", "384"}, {"-t", "rsa", "-b", "3072"}} {
+	for _, kind := range [][]string{{"-t", "ed25519"}, {"-t", "ecdsa", "-b", "384"}, {"-t", "rsa", "-b", "2048"}} {
 		key, file := filepath.Join(dir, kind[1]), filepath.Join(dir, "data-"+kind[1])
 		run(t, "ssh-keygen", append(kind, "-q", "-N", "", "-f", key)...)
 		write(t, file, "text")
