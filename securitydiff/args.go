@@ -46,11 +46,28 @@ var (
 	singleDash = regexp.MustCompile(`^(-[A-Za-z][A-Za-z0-9-]{3,})(=)(.*)$`)
 	envPair    = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)(=(.*))?$`)
 	headerPair = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9-]*)\s*:\s*(.*)$`)
-	wholeRef   = regexp.MustCompile(`^([A-Za-z]+ )?\$\{[A-Za-z_][A-Za-z0-9_]*\}$`)
+	wholeRef   = regexp.MustCompile(`^(?:([A-Za-z]+) )?\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 )
 
-// isReference: a value that is nothing but ${NAME}, behind a scheme word at most.
-func isReference(v string) bool { return wholeRef.MatchString(v) }
+// isReference: a value that is nothing but ${NAME}, behind an authentication
+// scheme at most.
+func isReference(v string) bool {
+	m := wholeRef.FindStringSubmatch(v)
+	return m != nil && (m[1] == "" || authSchemes[strings.ToLower(m[1])])
+}
+
+// showReference shows a value that isReference.
+func showReference(v string) redact.Shown {
+	m := wholeRef.FindStringSubmatch(v)
+	if m == nil {
+		return redact.Redacted
+	}
+	out := "${" + nameAt(redact.EnvName, m[2]) + "}"
+	if m[1] != "" {
+		out = redact.Shown(m[1]) + " " + out
+	}
+	return out
+}
 
 // argReader classifies the arguments of one command line.
 type argReader struct {
@@ -123,7 +140,7 @@ func (r *argReader) valueOf(i int, option, s string) (arg, bool) {
 	}
 	a := arg{raw: s, kind: argSecret, option: option, value: s, shown: "<redacted>"}
 	if isReference(s) {
-		a.shown = redact.Escape(s)
+		a.shown = showReference(s)
 	}
 	r.v.withhold(s)
 	return a, true
@@ -180,7 +197,7 @@ func (r *argReader) attached(i int, s, option, sep, value string) arg {
 		r.v.withhold(value)
 		a := arg{raw: s, kind: argOption, option: option, value: value, shown: name + redact.Shown(sep) + "<redacted>"}
 		if isReference(value) {
-			a.shown = name + redact.Shown(sep) + redact.Escape(value)
+			a.shown = name + redact.Shown(sep) + showReference(value)
 		}
 		return a
 	}
@@ -209,7 +226,7 @@ func (r *argReader) envArg(i int, s, option, prefix string) arg {
 
 func secretOrRef(v string) redact.Shown {
 	if isReference(v) {
-		return redact.Escape(v)
+		return showReference(v)
 	}
 	return "<redacted>"
 }
@@ -226,6 +243,7 @@ func (r *argReader) headerArg(i int, s, option, prefix string) arg {
 	}
 	if !isReference(m[2]) {
 		r.v.withhold(m[2])
+		r.v.withhold(withoutScheme(m[2]))
 	}
 	return arg{
 		raw: prefix + s, kind: argHeader, option: option, name: m[1], value: m[2],

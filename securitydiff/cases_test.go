@@ -106,7 +106,7 @@ func (c changeCase) forms() []string {
 	return out
 }
 
-func surfaces(t *testing.T, before, after *decltest.Tree) (b, a *decl.Surface) {
+func surfaces(t testing.TB, before, after *decltest.Tree) (b, a *decl.Surface) {
 	t.Helper()
 	b, err := decl.LoadSurface(t.Context(), before, decl.Options{})
 	if err != nil {

@@ -37,7 +37,8 @@ func Compare(ctx context.Context, before, after *decl.Surface, o Options) (*Repo
 	}
 	r.Changes = append(r.Changes, c.out...)
 	slices.SortStableFunc(r.Changes, compareChanges)
-	r.seal()
+	c.names.problems(after.AllProblems())
+	r.seal(&c.names)
 	return r, nil
 }
 
@@ -50,6 +51,7 @@ type comparison struct {
 	// files are the declarations of both sides by core and path.
 	oldFiles, newFiles map[[2]string]*decl.File
 	out                []Change
+	names              atoms
 }
 
 func newComparison(ctx context.Context, before, after *decl.Surface, o Options) *comparison {
@@ -134,13 +136,16 @@ func renamedAway(renamed map[[2]string][2]string, key [2]string) bool {
 func (c *comparison) declaration(core string, before, after *decl.File) {
 	ch := Change{Core: showCore(core), Subject: SubjectDeclaration, Fields: []Field{}, Findings: []Finding{}}
 	var b, a *view
+	c.names.add(core)
 	if before != nil {
 		b = c.old.of(before)
+		c.names.view(b)
 		ch.Before, ch.BeforeState = b.sum, string(before.State)
 		ch.ServerID, ch.Path = b.sum.ServerID, b.sum.Path
 	}
 	if after != nil {
 		a = c.new.of(after)
+		c.names.view(a)
 		ch.After, ch.AfterState = a.sum, string(after.State)
 		ch.ServerID, ch.Path = a.sum.ServerID, a.sum.Path
 	}
@@ -166,7 +171,7 @@ func (c *comparison) declaration(core string, before, after *decl.File) {
 	} else if a != nil || b != nil {
 		ch.Fields = append(ch.Fields, outlineFields(b, a)...)
 	}
-	ch.Findings = judge(ch.Change, b, a)
+	ch.Findings = judge(c.ctx, ch.Change, b, a)
 	c.out = append(c.out, ch)
 }
 
@@ -204,7 +209,7 @@ func outlineFields(b, a *view) []Field {
 }
 
 // judge runs every family of rules on one declaration's change.
-func judge(kind ChangeKind, b, a *view) []Finding {
+func judge(ctx context.Context, kind ChangeKind, b, a *view) []Finding {
 	v := &verdicts{}
 	judgeLifecycle(v, kind, b, a)
 	if a != nil && a.d == nil {
@@ -219,12 +224,12 @@ func judge(kind ChangeKind, b, a *view) []Finding {
 	if kind == Renamed {
 		return v.sorted()
 	}
-	judgeAfter(v, b, a)
+	judgeAfter(ctx, v, b, a)
 	return v.sorted()
 }
 
 // judgeAfter runs the rules that need a valid after side only.
-func judgeAfter(v *verdicts, b, a *view) {
+func judgeAfter(ctx context.Context, v *verdicts, b, a *view) {
 	if b != nil && b.d == nil {
 		b = nil // what could not be read is nothing to compare with
 	}
@@ -234,7 +239,7 @@ func judgeAfter(v *verdicts, b, a *view) {
 	judgePackages(v, b, a)
 	judgeContainer(v, b, a)
 	judgeEnv(v, b, a)
-	judgeNetwork(v, b, a)
+	judgeNetwork(ctx, v, b, a)
 	judgeSecrets(v, b, a)
 	v.dropVague()
 }

@@ -15,6 +15,9 @@ func (c *comparison) agent(d decl.Delta) {
 		Core: showCore(d.Key.Core), Subject: SubjectAgent, Path: showPath(d.Key.Path), Change: kindOfDelta(d),
 		Fields: []Field{}, Findings: []Finding{}, BeforeState: agentState(c.before, d.Key.Core), AfterState: agentState(c.after, d.Key.Core),
 	}
+	c.names.add(d.Key.Core)
+	c.names.agent(&old)
+	c.names.agent(&new)
 	c.guard.Withhold(old.Outline.Values...)
 	c.guard.Withhold(new.Outline.Values...)
 	l, v := &fieldList{}, &verdicts{}
@@ -198,6 +201,8 @@ func (c *comparison) bound(d decl.Delta) error {
 		Core: showCore(d.Key.Core), Path: showPath(d.Key.Path), Change: kindOfDelta(d),
 		Fields: []Field{}, Findings: []Finding{},
 	}
+	c.names.add(d.Key.Core, d.Key.Path)
+	c.names.add(paths...)
 	v := &verdicts{}
 	switch d.Key.Kind {
 	case decl.KindLaunched:

@@ -1,21 +1,36 @@
 package securitydiff
 
 import (
+	"context"
+	"errors"
 	"net/netip"
 	"strings"
 
+	"github.com/evolve-mcp/evolve/internal/netguard"
 	"github.com/evolve-mcp/evolve/internal/redact"
 )
 
-// metadataHosts hand out credentials to whoever asks from the machine (the
-// documentation of AWS, Google Cloud, Azure, Alibaba, Oracle, Tencent).
-var metadataHosts = set(`169.254.169.254 169.254.170.2 169.254.170.23 fd00:ec2::254 fd00:ec2::23 metadata.google.internal metadata
-	metadata.goog 100.100.100.200 192.0.0.192 168.63.129.16 169.254.0.23 instance-data`)
+// isMetadata reports whether a host is a cloud metadata service, which hands out
+// credentials to whoever asks from the machine: by its address in any notation,
+// or by its published name. Nothing is looked up.
+func isMetadata(ctx context.Context, host string) bool {
+	policy := netguard.Policy{Resolver: offline{}}
+	d := policy.Decide(ctx, "http://"+host)
+	return d.Reason == netguard.MetadataAddress || d.Reason == netguard.MetadataHostname
+}
+
+// offline is a resolver that knows no name.
+type offline struct{}
+
+var errOffline = errors.New("a report looks nothing up")
+
+// LookupHost implements netguard.Resolver.
+func (offline) LookupHost(context.Context, string) ([]string, error) { return nil, errOffline }
 
 // judgeNetwork: where the server is, and what is sent there.
-func judgeNetwork(v *verdicts, before, after *view) {
+func judgeNetwork(ctx context.Context, v *verdicts, before, after *view) {
 	if after.d.URL.Len() > 0 {
-		judgeURL(v, before, after)
+		judgeURL(ctx, v, before, after)
 	}
 	var old []arg
 	if before != nil && before.d != nil {
@@ -23,12 +38,12 @@ func judgeNetwork(v *verdicts, before, after *view) {
 	}
 	for _, p := range pairArgs(old, after.args) {
 		if p.after != nil && (p.before == nil || p.before.raw != p.after.raw) {
-			judgeArgNetwork(v, p)
+			judgeArgNetwork(ctx, v, p)
 		}
 	}
 }
 
-func judgeURL(v *verdicts, before, after *view) {
+func judgeURL(ctx context.Context, v *verdicts, before, after *view) {
 	u := after.url
 	var old *urlView
 	if before != nil && before.d != nil && before.d.URL.Len() > 0 {
@@ -43,7 +58,7 @@ func judgeURL(v *verdicts, before, after *view) {
 	if u.scheme == "http" && (old == nil || old.scheme != "http") && !isLoopback(u.host) {
 		v.add("plaintext-transport", High, "url.scheme")
 	}
-	if metadataHosts[strings.ToLower(strings.Trim(u.host, "[]"))] {
+	if isMetadata(ctx, u.host) {
 		v.add("metadata-target", Critical, "url.host")
 	}
 }
@@ -79,7 +94,7 @@ func isLoopback(host string) bool {
 }
 
 // judgeArgNetwork: URLs among the arguments, and addresses to listen on.
-func judgeArgNetwork(v *verdicts, p argPair) {
+func judgeArgNetwork(ctx context.Context, v *verdicts, p argPair) {
 	a := *p.after
 	field := argField(p.j, p.after)
 	if m := urlForm.FindStringSubmatch(a.value); m != nil && a.kind != argScript {
@@ -95,7 +110,7 @@ func judgeArgNetwork(v *verdicts, p argPair) {
 		if strings.EqualFold(m[1], "http") && !isLoopback(m[3]) {
 			v.add("plaintext-transport", High, field)
 		}
-		if metadataHosts[strings.ToLower(strings.Trim(m[3], "[]"))] {
+		if isMetadata(ctx, m[3]) {
 			v.add("metadata-target", Critical, field)
 		}
 	}

@@ -12,21 +12,25 @@ import (
 // Lint says what one surface holds: each server, what is broken, and what a
 // reviewer should weigh although nothing changed. Lifecycle findings, which are
 // about a change, are not among them.
-func Lint(_ context.Context, surface *decl.Surface, o Options) (*LintReport, error) {
+func Lint(ctx context.Context, surface *decl.Surface, o Options) (*LintReport, error) {
 	guard := &redact.Guard{}
 	v := &viewer{surface: surface, fingerprint: o.Fingerprinter, guard: guard, known: set2(o.KnownValues)}
 	changes := []Change{}
+	names := &atoms{}
 	for i := range surface.Cores {
 		core := &surface.Cores[i]
 		guard.Withhold(core.Agent.Outline.Values...)
+		names.add(core.Dir)
+		names.agent(&core.Agent)
 		for j := range core.Files {
 			f := &core.Files[j]
 			w := v.of(f)
+			names.view(w)
 			found := &verdicts{}
 			if w.d == nil {
 				judgeProblems(found, f)
 			} else {
-				judgeAfter(found, nil, w)
+				judgeAfter(ctx, found, nil, w)
 			}
 			changes = append(changes, Change{
 				Core: showCore(core.Dir), Path: w.sum.Path, AfterState: string(f.State), After: w.sum, Findings: found.sorted(),
@@ -35,7 +39,8 @@ func Lint(_ context.Context, surface *decl.Surface, o Options) (*LintReport, err
 	}
 	// The same guard, and the same two stages, as a comparison has.
 	r := &Report{Changes: changes, Problems: problemsOf(surface), guard: guard}
-	r.seal()
+	names.problems(surface.AllProblems())
+	r.seal(names)
 	if err := r.Check(); err != nil {
 		return nil, err
 	}

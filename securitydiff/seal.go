@@ -1,32 +1,88 @@
 package securitydiff
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
 	"github.com/evolve-mcp/evolve/internal/redact"
 )
 
-// seal is the first stage of the last guard: an atom that repeats a withheld
-// value is withheld itself, with a finding.
-func (r *Report) seal() {
+// seal is the first stage of the last guard: a name that repeats a withheld value
+// is withheld itself, with a finding. Names are the only texts of the repository
+// that may equal a withheld value; anything else that does is left to Check.
+func (r *Report) seal(names *atoms) {
+	for _, w := range ownWords {
+		r.guard.Own(w)
+	}
+	var tainted []string
+	for _, n := range names.list {
+		if r.guard.Repeats(n) {
+			tainted = append(tainted, string(redact.Escape(n)))
+		}
+	}
+	s := sealer{guard: r.guard, tainted: tainted, names: names}
 	for i := range r.Changes {
 		c := &r.Changes[i]
-		repeated := false
-		eachShown(c, func(_ string, s *redact.Shown) {
-			if r.guard.Repeats(string(*s)) {
-				*s, repeated = redact.Withheld, true
-			}
-		})
-		if repeated {
+		if s.seal(c) {
 			v := &verdicts{list: c.Findings}
 			v.add("secret-repeated", Medium, "")
 			c.Findings = v.sorted()
 		}
 	}
+	s.seal(&r.Problems)
+}
+
+// sealer withholds the texts that hold a tainted name.
+type sealer struct {
+	guard   *redact.Guard
+	tainted []string
+	names   *atoms
+	sorted  []string // the names, longest first
+}
+
+// seal reports whether it withheld anything.
+func (s *sealer) seal(part any) bool {
+	repeated := false
+	eachShown(reflect.ValueOf(part), func(shown *redact.Shown) {
+		if s.repeats(string(*shown)) {
+			*shown, repeated = redact.Withheld, true
+		}
+	})
+	return repeated
+}
+
+func (s *sealer) repeats(text string) bool {
+	for _, t := range s.tainted {
+		if strings.Contains(text, t) {
+			return true
+		}
+	}
+	// A value can also lie across names and words of ours, as "--mode=" does in
+	// what is shown of an option. Without the names it is not there.
+	return s.guard.Finds(text) && !s.guard.Finds(s.without(text))
+}
+
+// without blanks the names and our words in a text.
+func (s *sealer) without(text string) string {
+	if s.sorted == nil {
+		for _, n := range slices.Concat(s.names.list, ownWords) {
+			if len(n) > 1 {
+				s.sorted = append(s.sorted, string(redact.Escape(n)))
+			}
+		}
+		slices.SortFunc(s.sorted, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	}
+	for _, n := range s.sorted {
+		text = strings.ReplaceAll(text, n, "\x00")
+	}
+	return text
 }
 
 // Check is the second stage: every text of the finished report that came from the
@@ -37,28 +93,17 @@ func (r *Report) Check() error {
 	if r.guard == nil {
 		return nil
 	}
-	var found error
-	for i := range r.Changes {
-		c := &r.Changes[i]
-		eachShown(c, func(field string, s *redact.Shown) {
-			if found == nil && r.guard.Finds(string(*s)) {
-				found = leak(fmt.Sprintf("changes[%d].%s", i, field))
-			}
-		})
-	}
-	for i := range r.Problems {
-		p := &r.Problems[i]
-		for field, s := range map[string]redact.Shown{"path": p.Path, "field": p.Field} {
-			if found == nil && r.guard.Finds(string(s)) {
-				found = leak(fmt.Sprintf("problems[%d].%s", i, field))
-			}
+	var found *redact.Shown
+	eachShown(reflect.ValueOf(r), func(s *redact.Shown) {
+		if found == nil && r.guard.Finds(string(*s)) {
+			found = s
 		}
+	})
+	if found == nil {
+		return nil
 	}
-	return found
-}
-
-func leak(where string) error {
-	return fault.New(fault.Internal, "the report would have shown a withheld value at %s; nothing was printed", where).
+	at := placeOf(reflect.ValueOf(r), "", found)
+	return fault.New(fault.Internal, "the report would have shown a withheld value at %s; nothing was printed", at).
 		WithHint("this is a bug in evolve: please report the place named here, without the file")
 }
 
@@ -72,43 +117,59 @@ func (r *Report) Digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// eachShown visits every text of a change that came from the repository.
-func eachShown(c *Change, visit func(field string, s *redact.Shown)) {
-	visit("core", &c.Core)
-	visit("server_id", &c.ServerID)
-	visit("path", &c.Path)
-	visit("old_path", &c.OldPath)
-	for _, side := range []struct {
-		name string
-		sum  *Summary
-	}{{"before", c.Before}, {"after", c.After}} {
-		if side.sum != nil {
-			eachInSummary(side.name, side.sum, visit)
+var shownType = reflect.TypeFor[redact.Shown]()
+
+// eachShown visits every Shown that v points to. It goes by type, so that a
+// field that is added later cannot be forgotten.
+func eachShown(v reflect.Value, visit func(s *redact.Shown)) {
+	if v.Kind() == reflect.String {
+		if s, ok := v.Addr().Interface().(*redact.Shown); ok {
+			visit(s)
 		}
+		return
 	}
-	for i := range c.Fields {
-		f := &c.Fields[i]
-		visit("fields.name", &f.Name)
-		visit("fields.before", &f.Before)
-		visit("fields.after", &f.After)
-	}
-	for i := range c.Findings {
-		visit("findings.field", &c.Findings[i].Field)
-	}
+	children(v, func(_ string, child reflect.Value) { eachShown(child, visit) })
 }
 
-func eachInSummary(side string, s *Summary, visit func(string, *redact.Shown)) {
-	for name, text := range map[string]*redact.Shown{
-		"server_id": &s.ServerID, "path": &s.Path, "connect_capability": &s.ConnectCapability, "call_capability": &s.CallCapability,
-		"command": &s.Command, "cwd": &s.Cwd, "url": &s.URL,
-	} {
-		visit(side+"."+name, text)
+// placeOf is the place of a Shown in the JSON form, such as changes[0].path.
+func placeOf(v reflect.Value, at string, want *redact.Shown) string {
+	if v.Kind() == reflect.String && v.Addr().Interface() == any(want) {
+		return strings.TrimPrefix(at, ".")
 	}
-	for name, list := range map[string][]redact.Shown{
-		"args": s.Args, "env_names": s.EnvNames, "header_names": s.HeaderNames, "tools.include": s.Tools.Include, "tools.exclude": s.Tools.Exclude,
-	} {
-		for i := range list {
-			visit(side+"."+name, &list[i])
+	found := ""
+	children(v, func(name string, child reflect.Value) {
+		if found == "" {
+			if _, err := strconv.Atoi(name); err == nil {
+				name = "[" + name + "]"
+			} else if name != "" {
+				name = "." + name
+			}
+			found = placeOf(child, at+name, want)
+		}
+	})
+	return found
+}
+
+// children visits what a pointer, structure or list holds, by the JSON name of a
+// field or the index in a list. Texts of ours are left out.
+func children(v reflect.Value, visit func(name string, child reflect.Value)) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			visit("", v.Elem())
+		}
+	case reflect.Struct:
+		t := v.Type()
+		for i := range v.NumField() {
+			field := t.Field(i)
+			if field.IsExported() && (field.Type.Kind() != reflect.String || field.Type == shownType) {
+				name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+				visit(name, v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			visit(strconv.Itoa(i), v.Index(i))
 		}
 	}
 }

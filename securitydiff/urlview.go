@@ -58,9 +58,7 @@ func (v *viewer) withholdURL(u urlView) {
 	_, password, _ := strings.Cut(u.userinfo, ":")
 	v.withhold(password)
 	for _, s := range u.segments {
-		if redact.LooksLikeCredential(s) {
-			v.withhold(s)
-		}
+		v.withhold(s)
 	}
 	for _, q := range u.query {
 		v.withhold(q.value)

@@ -56,6 +56,7 @@ type viewer struct {
 	d           *decl.Declaration
 }
 
+// withhold notes a value that is not shown, for the last guard.
 func (v *viewer) withhold(value string) {
 	if value != "" && !v.known[value] && !plainWord(value) {
 		v.guard.Withhold(redact.NewRaw(value))
@@ -206,18 +207,33 @@ func (v *viewer) entries(pairs []decl.Pair, _ string, p redact.Position) []entry
 		}
 		e.shown = shown
 		e.kind, e.refs = kindOf(e.value)
-		rest := reference.ReplaceAllString(e.value, "")
+		rest := strings.TrimSpace(reference.ReplaceAllString(e.value, ""))
 		if e.kind != valueReference {
 			v.withhold(e.value)
 		}
-		v.withhold(strings.TrimSpace(rest))
+		v.withhold(rest)
+		v.withhold(withoutScheme(rest))
 		out = append(out, e)
 	}
 	return out
 }
 
+// authSchemes are the words in front of a credential in a header.
+var authSchemes = set("bearer basic token apikey digest negotiate bot")
+
+// withoutScheme is a header's value without the word in front of the credential.
+func withoutScheme(value string) string {
+	if scheme, rest, ok := strings.Cut(value, " "); ok && authSchemes[strings.ToLower(scheme)] {
+		return strings.TrimSpace(rest)
+	}
+	return value
+}
+
+// announces is a word of a header's or cookie's own syntax: session=, key:
+var announces = regexp.MustCompile(`^[A-Za-z][A-Za-z-]*[=:] ?$`)
+
 // kindOf says what a value is. A reference may stand behind one word that names
-// a scheme: "Bearer ${TOKEN}".
+// a scheme ("Bearer ${TOKEN}") or announces it ("session=${ID}").
 func kindOf(value string) (valueKind, []string) {
 	var refs []string
 	for _, m := range reference.FindAllStringSubmatch(value, -1) {
@@ -231,7 +247,7 @@ func kindOf(value string) (valueKind, []string) {
 		return valueOdd, refs
 	case len(refs) == 0:
 		return valueLiteral, nil
-	case len(strings.TrimSpace(rest)) > len("Bearer ") || redact.LooksLikeCredential(rest):
+	case strings.TrimSpace(rest) != "" && !authSchemes[strings.ToLower(strings.TrimSpace(rest))] && !announces.MatchString(rest):
 		return valueLiteral, refs
 	}
 	return valueReference, refs
@@ -252,6 +268,9 @@ func (e entryView) said() redact.Shown {
 	case valueReference:
 		return e.shownRefs()
 	case valueLiteral:
+		if len(e.refs) > 0 {
+			return "literal with " + e.shownRefs()
+		}
 		return "literal"
 	case valueOdd:
 		return "no plain reference"

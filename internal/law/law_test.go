@@ -27,7 +27,7 @@ var allowed = map[string][]string{
 	"internal/law":       {},
 	"internal/soak":      {},
 	"internal/workspace": {"internal/decl", "internal/fault", "internal/safetext"},
-	"securitydiff":       {"internal/decl", "internal/fault", "internal/redact", "internal/safetext"},
+	"securitydiff":       {"internal/decl", "internal/fault", "internal/netguard", "internal/redact", "internal/safetext"},
 	"review":             {"internal/decl", "internal/fault", "internal/gitrepo", "internal/redact", "internal/safetext"},
 	"promote": {
 		"internal/decl", "internal/fault", "internal/gitrepo", "internal/redact", "internal/safetext",

@@ -32,15 +32,15 @@ type Guard struct {
 }
 
 // Withhold adds values that must not be shown, of both sides of a comparison,
-// before anything is. Parts of them that have a credential's shape count as
-// values themselves.
+// before anything is. Parts of them that are no plain names count as values
+// themselves.
 func (g *Guard) Withhold(values ...Raw) {
 	if g.values == nil {
 		g.values, g.public, g.needles = map[string]bool{}, map[string]bool{}, index{}
 	}
 	for _, v := range values {
 		g.add(v.Reveal())
-		for _, part := range credentialParts(v.Reveal()) {
+		for _, part := range valueParts(v.Reveal()) {
 			g.add(part)
 		}
 	}
@@ -59,16 +59,25 @@ func (g *Guard) add(value string) {
 
 // partSeparators cut a value that holds several things: a command line, a
 // header, JSON, a PEM block.
-const partSeparators = " \t\r\n\"'`=:,;@/?&#{}[]()<>|"
+const partSeparators = " \t\r\n\"'`=:,;@/?&#{}[]()<>|$"
 
-func credentialParts(s string) []string {
+// valueParts are the parts of a value that count as values themselves: what has
+// a credential's shape, and what is no plain name. It begins with "-" in
+// ${NAME:-default}.
+func valueParts(s string) []string {
 	var out []string
 	for _, part := range strings.FieldsFunc(s, func(c rune) bool { return strings.ContainsRune(partSeparators, c) }) {
-		if len(part) < len(s) && LooksLikeCredential(part) {
+		part = strings.TrimPrefix(part, "-")
+		if len(part) >= leastPlain && len(part) < len(s) && (!plainName(part) || LooksLikeCredential(part)) {
 			out = append(out, part)
 		}
 	}
 	return out
+}
+
+// plainName: words in small letters, as in the names of hosts and programs.
+func plainName(s string) bool {
+	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz-_.~") == ""
 }
 
 // Repeats reports whether an atom that is about to be shown holds a withheld
@@ -105,7 +114,7 @@ func (g *Guard) Own(text string) {
 }
 
 // atomSeparators part the atoms of a shown text.
-const atomSeparators = "/\\@:.=,*${} "
+const atomSeparators = "/\\@:.=,*${}[]()<> "
 
 func bounded(s string, start, end int) bool {
 	before := start == 0 || strings.IndexByte(atomSeparators, s[start-1]) >= 0
