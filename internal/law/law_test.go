@@ -97,6 +97,19 @@ func TestEveryPackageImportsOnlyWhatItsRoomAllows(t *testing.T) {
 	}
 }
 
+// TestTheMapNamesEveryRoom: ARCHITECTURE.md is what a newcomer steers by.
+func TestTheMapNamesEveryRoom(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for room := range allowed {
+		if !strings.Contains(string(page), "| `"+room+"` |") {
+			t.Errorf("ARCHITECTURE.md has no row for %s", room)
+		}
+	}
+}
+
 // TestOnlyGitrepoAndTheRuntimeRunPrograms: os/exec is a way around the reader's clean
 // environment and caps.
 func TestOnlyGitrepoAndTheRuntimeRunPrograms(t *testing.T) {
