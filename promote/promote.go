@@ -22,6 +22,9 @@ type Order struct {
 	Verb string
 	// Reason is written to the audit log and the reflog; it is free text.
 	Reason string
+	// UpdateWorktree lets the ref be checked out in one worktree, which must be
+	// clean and whose files follow the move.
+	UpdateWorktree bool
 	// DryRun stops before the approval and writes nothing, not even an audit
 	// line.
 	DryRun bool
@@ -35,8 +38,8 @@ func (o Order) verb() string {
 }
 
 // Promote judges, asks, and moves the ref. When it returns an error the ref has
-// not changed, but for io_failed after the move, whose message says so. A refusal
-// is written to the audit log.
+// not changed, but for io_failed and git_failed after the move, whose message
+// says so. A refusal is written to the audit log.
 func (g *Gate) Promote(ctx context.Context, o Order) (*Judgement, error) {
 	if !o.DryRun {
 		if err := g.Reconcile(ctx); err != nil {
@@ -50,7 +53,7 @@ func (g *Gate) Promote(ctx context.Context, o Order) (*Judgement, error) {
 	if err == nil {
 		err = g.carryOut(ctx, o, j)
 	}
-	if err != nil && !errors.Is(err, errMovedUnaudited) {
+	if err != nil && !errors.Is(err, errAfterMove) {
 		g.auditRefusal(o, err)
 	}
 	return j, err
@@ -58,7 +61,7 @@ func (g *Gate) Promote(ctx context.Context, o Order) (*Judgement, error) {
 
 // decide is the gate, and what a worktree has to say.
 func (g *Gate) decide(ctx context.Context, o Order) (*Judgement, error) {
-	if err := g.checkWorktrees(ctx, o.Ref); err != nil {
+	if _, err := g.checkWorktrees(ctx, o); err != nil {
 		return &Judgement{Proposal: o.Proposal}, err
 	}
 	j, err := g.Judge(ctx, o.Proposal)
@@ -73,19 +76,8 @@ func (g *Gate) decide(ctx context.Context, o Order) (*Judgement, error) {
 	return j, err
 }
 
-// checkWorktrees refuses to move a branch under a worktree's feet: its files
-// would look like a change that undoes the promotion.
-func (g *Gate) checkWorktrees(ctx context.Context, ref string) error {
-	busy, err := g.Repo.CheckedOut(ctx, ref)
-	if err != nil || len(busy) == 0 {
-		return err
-	}
-	return fault.New(fault.WorktreeBusy, "%s is checked out in %s", safetext.Terminal(ref), safetext.Terminal(busy[0])).
-		WithHint("promote to a branch that no worktree has checked out, or run git switch --detach there first")
-}
-
-// errMovedUnaudited marks a move that happened and could not be written down.
-var errMovedUnaudited = errors.New("moved, not audited")
+// errAfterMove marks what failed after the ref had moved.
+var errAfterMove = errors.New("after the move")
 
 // carryOut writes the claim, moves the ref, and writes the audit line. Whoever
 // else wants this very move waits meanwhile.
@@ -113,16 +105,21 @@ func (g *Gate) carryOut(ctx context.Context, o Order, j *Judgement) error {
 	if err := g.claims().write(claim); err != nil {
 		return err
 	}
+	var tree *gitrepo.Occupant
 	err = g.Repo.MoveRef(ctx, gitrepo.Move{
 		Ref: o.Ref, Old: o.Old, New: o.New,
 		Message:   reflogMessage(o.verb(), o.Reason),
-		UnderLock: func(ctx context.Context) error { return g.recheck(ctx, o, j) },
+		UnderLock: func(ctx context.Context) error { return g.recheck(ctx, o, j, &tree) },
 	})
 	if err != nil {
 		g.withdraw(claim, earlier)
 		return err
 	}
-	return g.settle(claim, false)
+	settled := g.settle(claim, false)
+	if err := follow(ctx, tree, o); err != nil {
+		return err
+	}
+	return settled
 }
 
 // stillAt refuses early what Git would refuse under the lock, so that no claim
@@ -136,12 +133,14 @@ func (g *Gate) stillAt(ctx context.Context, o Order) error {
 		WithHint("run the command again: it judges the change against the ref's new value")
 }
 
-// recheck is what can change between the judging and the lock.
-func (g *Gate) recheck(ctx context.Context, o Order, j *Judgement) error {
-	if err := g.stillAt(ctx, o); err != nil {
+// recheck is what can change between the judging and the lock. It finds the
+// worktree that must follow the move, if there is one.
+func (g *Gate) recheck(ctx context.Context, o Order, j *Judgement, tree **gitrepo.Occupant) error {
+	err := g.stillAt(ctx, o)
+	if err != nil {
 		return err
 	}
-	if err := g.checkWorktrees(ctx, o.Ref); err != nil {
+	if *tree, err = g.checkWorktrees(ctx, o); err != nil {
 		return err
 	}
 	return review.CheckUnderLock(ctx, g.Repo, g.Policy, j.Records, g.Now())

@@ -92,7 +92,7 @@ func (g *Gate) settle(c Claim, recovered bool) error {
 		return fault.New(fault.IOFailed, "%s moved to %s, but the audit log could not be written",
 			safetext.Terminal(c.Ref), short(c.New)).
 			WithHint("mend the Git directory: the next promotion writes the line").
-			WithCause(errors.Join(errMovedUnaudited, err))
+			WithCause(errors.Join(errAfterMove, err))
 	}
 	// A claim that cannot be removed is seen to be settled by the next command.
 	_ = g.claims().remove(c.Ref, c.Old, c.New)

@@ -55,6 +55,10 @@ func dryRunFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "dry-run", Usage: "judge the move, and move and record nothing"}
 }
 
+func updateWorktreeFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "update-worktree", Usage: "move a clean worktree that has REF checked out along"}
+}
+
 // common reads the flags that every command has.
 func (p *program) common(c *cli.Context) error {
 	p.quiet = c.Bool("quiet")

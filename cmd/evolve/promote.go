@@ -24,7 +24,7 @@ func (p *program) promoteCommand() *cli.Command {
    it refuses, no ref has changed.`,
 		Flags: []cli.Flag{
 			refFlag(), tokenFlag(), approveFlag(), reasonFlag(),
-			dryRunFlag(),
+			dryRunFlag(), updateWorktreeFlag(),
 			formatFlag(), quietFlag(), verboseFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -54,7 +54,7 @@ func (s *session) promote(c *cli.Context, args []string) error {
 // commits.
 func (s *session) order(c *cli.Context) (promote.Order, error) {
 	o := promote.Order{
-		Reason: c.String("reason"), DryRun: c.Bool("dry-run"),
+		Reason: c.String("reason"), DryRun: c.Bool("dry-run"), UpdateWorktree: c.Bool("update-worktree"),
 		Approve: func(ctx context.Context, j *promote.Judgement) (bool, error) { return s.approveMove(ctx, c, j) },
 	}
 	var err error

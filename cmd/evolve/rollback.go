@@ -25,7 +25,7 @@ func (p *program) rollbackCommand() *cli.Command {
 			refFlag(),
 			&cli.StringFlag{Name: "to", Usage: "take the tree of `REV`, an earlier commit of REF"},
 			&cli.BoolFlag{Name: "prepare", Usage: "make the commit without a ref, print its id, and move nothing"},
-			tokenFlag(), approveFlag(), reasonFlag(), dryRunFlag(),
+			tokenFlag(), approveFlag(), reasonFlag(), dryRunFlag(), updateWorktreeFlag(),
 			formatFlag(), quietFlag(), verboseFlag(),
 		},
 		Action: func(c *cli.Context) error {
@@ -61,7 +61,7 @@ func prepareAlone(c *cli.Context) error {
 	if !c.Bool("prepare") {
 		return nil
 	}
-	for _, flag := range []string{"token", "approve", "reason", "dry-run"} {
+	for _, flag := range []string{"token", "approve", "reason", "dry-run", "update-worktree"} {
 		if c.IsSet(flag) {
 			return fault.New(fault.Usage, "--prepare moves nothing and takes no --%s", flag).WithHint("%s --help", c.Command.HelpName)
 		}

@@ -26,6 +26,8 @@ type command struct {
 	user bool
 	// env is added to the environment.
 	env []string
+	// dir is where it runs; "" is the top of the repository's own worktree.
+	dir string
 }
 
 // output is what a git printed. stderr is looked at to choose a message, never
@@ -72,7 +74,11 @@ func (r *Repo) child(ctx context.Context, c command) *exec.Cmd {
 	if c.user {
 		env = r.userEnv
 	}
-	cmd.Dir, cmd.Env, cmd.WaitDelay = r.dir, append(append([]string{}, env...), c.env...), waitDelay
+	dir := r.dir
+	if c.dir != "" {
+		dir = c.dir
+	}
+	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(append([]string{}, env...), c.env...), waitDelay
 	ownGroup(cmd)
 	return cmd
 }
