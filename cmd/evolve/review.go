@@ -21,10 +21,12 @@ func (p *program) reviewCommand() *cli.Command {
 		UsageText: "evolve review [HEAD] --ref REF",
 		Description: `   Shows what moving REF to HEAD (default: the commit HEAD) would change, asks
    for approval, and writes a signed record. The record's token is the last
-   line of standard output.`,
+   line of standard output. With --merge, HEAD is merged into REF first, as an
+   object that no ref names, and that merge is reviewed.`,
 		Flags: []cli.Flag{
 			refFlag(),
 			&cli.StringFlag{Name: "base", Usage: "compare with `REV` instead of REF's present commit"},
+			&cli.BoolFlag{Name: "merge", Usage: "review the result of merging HEAD into REF"},
 			&cli.StringFlag{Name: "expires", Usage: "how long the token is good, as a `DURATION` such as 24h or 3d"},
 			reasonFlag(), approveFlag(), formatFlag(), quietFlag(), verboseFlag(),
 		},
@@ -52,6 +54,11 @@ func (s *session) review(c *cli.Context, args []string) error {
 	}
 	if proposal.Old, err = s.reviewBase(c, proposal); err != nil {
 		return err
+	}
+	if c.Bool("merge") {
+		if proposal.New, err = s.merged(proposal); err != nil {
+			return err
+		}
 	}
 	j, err := s.gate.Examine(s.ctx, proposal)
 	if err != nil {
@@ -118,6 +125,26 @@ func (s *session) reviewBase(c *cli.Context, p promote.Proposal) (gitrepo.ID, er
 		s.note("%s is at HEAD: comparing with its upstream %s", safetext.Terminal(p.Ref), safetext.Terminal(upstream))
 	}
 	return base, err
+}
+
+// merged is the commit that merging HEAD into the base would make.
+func (s *session) merged(p promote.Proposal) (gitrepo.ID, error) {
+	if p.Old == "" {
+		s.note("%s does not exist: there is nothing to merge into.", safetext.Terminal(p.Ref))
+		return p.New, nil
+	}
+	id, err := s.gate.PrepareMerge(s.ctx, p.Old, p.New)
+	switch {
+	case err != nil:
+		return "", err
+	case id == p.New:
+		s.note("%s already contains %s: no merge is needed.", brief(string(p.New)), brief(string(p.Old)))
+	case id == p.Old:
+		s.note("%s is merged already.", brief(string(p.New)))
+	default:
+		s.note("The merge of %s into %s is %s; no ref names it.", brief(string(p.New)), brief(string(p.Old)), id)
+	}
+	return id, nil
 }
 
 // showRefused prints the report, where there is one, in front of a refusal, so
