@@ -20,7 +20,8 @@ const (
 	argPath                    // a path that exists in the tree
 	argEnvPair                 // NAME or NAME=VALUE behind -e or --env
 	argHeader                  // Name: value behind --header
-	argScript                  // a shell's string
+	argProgram                 // a program within a package, a module of an interpreter
+	argScript                  // a shell's or an interpreter's string
 	argKnownRaw                // equal to an entry of the host's list
 )
 
@@ -103,6 +104,7 @@ func (r *argReader) one(i int, s string) arg {
 	}
 	if pending != "" {
 		if a, done := r.valueOf(i, pending, s); done {
+			r.runner.waiting = false
 			return a
 		}
 	}
@@ -133,6 +135,8 @@ func (r *argReader) valueOf(i int, option, s string) (arg, bool) {
 		return r.headerArg(i, s, option, ""), true
 	case r.runner.takesPackage(option):
 		return r.packageArg(i, s, argPackage), true
+	case option == "-m" && isPython(r.program):
+		return r.packageArg(i, s, argProgram), true
 	case !redact.SecretName(option):
 		return arg{}, false
 	case nextOption.MatchString(s):
@@ -147,8 +151,11 @@ func (r *argReader) valueOf(i int, option, s string) (arg, bool) {
 }
 
 func isEnvOption(r *argReader, option string) bool {
-	return option == "--env" || option == "-e" && r.runner.container
+	return option == "--env" || option == "-e" && r.forContainer()
 }
+
+// forContainer: an option of docker run itself, not of what the image runs.
+func (r *argReader) forContainer() bool { return r.runner.container && !r.runner.named }
 
 func (r *argReader) optionArg(i int, s string) arg {
 	if s == "--" || s == "-" {
@@ -161,14 +168,14 @@ func (r *argReader) optionArg(i int, s string) arg {
 	if m := singleDash.FindStringSubmatch(s); m != nil {
 		return r.attached(i, s, m[1], m[2], m[3])
 	}
-	if r.runner.container && strings.HasPrefix(s, "-e") && len(s) > 2 && s[1] != '-' && envPair.MatchString(s[2:]) {
+	if r.forContainer() && strings.HasPrefix(s, "-e") && len(s) > 2 && s[1] != '-' && envPair.MatchString(s[2:]) {
 		return r.envArg(i, s[2:], "-e", "-e")
 	}
-	if plainOption.MatchString(s) || shortOption.MatchString(s) || plainWord(s) {
+	if plainOption.MatchString(s) || dashSecrets[s] || shortOption.MatchString(s) || plainWord(s) {
 		if shown, ok := show(redact.OptionName, s); ok {
 			r.pending = s
 			r.runner.sawOption(s)
-			r.shell = shellPrograms[r.program] && isScriptFlag(s) || r.v.nestedShell(r.out) && isScriptFlag(s)
+			r.shell = evaluators[bareName(r.program)][s] || shellPrograms[r.program] && isScriptFlag(s) || r.v.nestedShell(r.out) && isScriptFlag(s)
 			return arg{raw: s, shown: shown, kind: argOption, option: s}
 		}
 	}
@@ -206,10 +213,11 @@ func (r *argReader) attached(i int, s, option, sep, value string) arg {
 	return a
 }
 
-// envArg reads NAME or NAME=VALUE.
+// envArg reads NAME or NAME=VALUE. Elsewhere than in docker run the option can
+// mean anything, so that only what is written like a variable counts as one.
 func (r *argReader) envArg(i int, s, option, prefix string) arg {
 	m := envPair.FindStringSubmatch(s)
-	if m == nil {
+	if m == nil || !r.forContainer() && m[1] != strings.ToUpper(m[1]) {
 		return r.withheld(i, s, arg{kind: argValue, option: option})
 	}
 	name, ok := show(redact.EnvName, m[1])
@@ -262,6 +270,9 @@ func (r *argReader) positional(i int, s string) arg {
 	if r.shellWords && strings.ContainsAny(s, " \t") {
 		return r.withheld(i, s, arg{kind: argScript, class: "shell script"})
 	}
+	if m := envPair.FindStringSubmatch(s); m != nil && m[2] != "" && r.program == "env" && !r.runner.active() {
+		return r.envArg(i, s, "", "")
+	}
 	if kind, ok := r.runner.positional(s); ok {
 		return r.packageArg(i, s, kind)
 	}
@@ -269,6 +280,9 @@ func (r *argReader) positional(i int, s string) arg {
 }
 
 func (r *argReader) packageArg(i int, s string, kind argKind) arg {
+	if kind == argPackage && r.v.namesPath(s) {
+		return r.plainOrWithheld(i, s, arg{kind: argValue}) // what is run is bound
+	}
 	if shown, ok := showPackage(r.v, s, kind); ok {
 		return arg{raw: s, kind: kind, shown: shown}
 	}

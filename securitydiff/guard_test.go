@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/evolve-mcp/evolve/internal/decl"
@@ -179,7 +180,7 @@ func isRead(r *securitydiff.Report) bool {
 // apart, so that the secret is one value wherever it stands; and no plain name,
 // which is no value of its own within another.
 func isWhole(secret string) bool {
-	return !strings.ContainsAny(secret, " \t\"'`=:,;@/?&#{}[]()<>|%$\\+") && secret[0] != '-' &&
+	return !strings.ContainsAny(secret, "\"'`=:,;@/?&#{}[]()<>|%$\\+") && !strings.ContainsFunc(secret, unicode.IsSpace) && secret[0] != '-' &&
 		strings.Trim(secret, "abcdefghijklmnopqrstuvwxyz-_.~") != ""
 }
 

@@ -102,7 +102,7 @@ func judgeRemovedArg(v *verdicts, p argPair) {
 
 func judgeChangedArg(v *verdicts, p argPair) {
 	a, field := p.after, argField(p.j, p.after)
-	if a.kind == argOption && (p.before == nil || p.before.option != a.option) && dangerFlag.MatchString(strings.ToLower(a.option)) {
+	if a.kind == argOption && (p.before == nil || p.before.option != a.option) && dangerFlag.MatchString(strings.ToLower(a.option)) && !turnedOff(a) {
 		v.add("dangerous-flag", High, field)
 		if tlsFlag.MatchString(a.option) {
 			v.add("tls-verification-off", High, field)
@@ -122,6 +122,12 @@ func judgeChangedArg(v *verdicts, p argPair) {
 	if a.kind == argValue && p.before != nil && p.before.kind == argValue && a.option == "" {
 		v.add("positional-changed", Low, field)
 	}
+}
+
+// turnedOff: --allow-write=false.
+func turnedOff(a *arg) bool {
+	_, value, attached := strings.Cut(a.raw, "=")
+	return attached && (value == "false" || value == "0" || value == "no" || value == "off")
 }
 
 // widerRoot: a path argument that becomes a parent of what it was, or is one of

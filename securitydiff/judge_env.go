@@ -1,6 +1,7 @@
 package securitydiff
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/evolve-mcp/evolve/internal/redact"
@@ -9,7 +10,7 @@ import (
 // injectionEnv are variables with which a loader, interpreter or package manager
 // runs other code (ld.so(8), node(1), python(1), perlrun(1), ruby(1), bash(1),
 // git(1), npm-config(7), pip configuration, uv environment, dotnet, java).
-var injectionEnv = upper(`LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH DYLD_FRAMEWORK_PATH NODE_OPTIONS
+var injectionEnv = upper(`LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH DYLD_FRAMEWORK_PATH
 	NODE_PATH PYTHONPATH PYTHONSTARTUP PYTHONHOME PYTHONINSPECT PYTHONUSERBASE PERL5LIB PERL5OPT RUBYLIB RUBYOPT BASH_ENV ENV PATH
 	NPM_CONFIG_REGISTRY NPM_CONFIG_USERCONFIG NPM_CONFIG_GLOBALCONFIG NPM_CONFIG_PREFIX NPM_CONFIG_SCRIPT_SHELL YARN_REGISTRY
 	PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_CONFIG_FILE UV_INDEX_URL UV_DEFAULT_INDEX UV_INDEX UV_EXTRA_INDEX_URL UV_CONFIG_FILE UV_PYTHON
@@ -23,6 +24,22 @@ var injectionEnv = upper(`LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRAR
 var interceptEnv = upper(`HTTP_PROXY HTTPS_PROXY ALL_PROXY FTP_PROXY NPM_CONFIG_PROXY NPM_CONFIG_HTTPS_PROXY NPM_CONFIG_CAFILE
 	NODE_EXTRA_CA_CERTS SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE PIP_CERT PIP_PROXY AWS_CA_BUNDLE GIT_SSL_CAINFO
 	SSLKEYLOGFILE RES_OPTIONS HOSTALIASES`)
+
+// nodeLoads are the options in NODE_OPTIONS that load code or open a debugger
+// (node(1)); others, such as a memory limit, do neither.
+var nodeLoads = regexp.MustCompile(`(^|\s)(-r|--require|--import|--loader|--experimental-loader|--inspect|--env-file|--openssl-config)`)
+
+// baseURLs move a well-known client to another host, with its credentials.
+var baseURLs = regexp.MustCompile(`^(OPENAI|ANTHROPIC|GITHUB|GITLAB|AWS|AZURE|GOOGLE|GEMINI|MISTRAL|COHERE|HF|SLACK|JIRA|SENTRY|NOTION)(_[A-Z]+)*_(BASE_URL|API_BASE|API_URL|ENDPOINT_URL|ENDPOINT|HOST)$`)
+
+// verifies and verifiesNot are how programs call their own switch for checking
+// certificates.
+var (
+	verifies    = regexp.MustCompile(`(^|_)(SSL_VERIFY|VERIFY_SSL|TLS_VERIFY|VERIFY_TLS|VERIFY_CERTS?|STRICT_SSL)$`)
+	verifiesNot = regexp.MustCompile(`(^|_)(INSECURE|SKIP_VERIFY|INSECURE_SKIP_VERIFY|TLS_INSECURE|IGNORE_SSL|SKIP_TLS_VERIFY|DISABLE_SSL|NO_VERIFY)$`)
+	falseWords  = set("0 false no off none")
+	trueWords   = set("1 true yes on")
+)
 
 // tlsOff switch verification off, by these values.
 var tlsOff = map[string]map[string]bool{
@@ -65,13 +82,18 @@ func judgeEnv(v *verdicts, before, after *view) {
 
 func judgeEnvName(v *verdicts, field redact.Shown, name, value string) {
 	name = strings.ToUpper(name)
-	if injectionEnv[name] {
+	if injectionEnv[name] || name == "NODE_OPTIONS" && nodeLoads.MatchString(value) {
 		v.add("code-injection-env", Critical, field)
 	}
-	if interceptEnv[name] {
+	if interceptEnv[name] || baseURLs.MatchString(name) {
 		v.add("traffic-interception-env", High, field)
 	}
-	if values, known := tlsOff[name]; known && (values == nil && value != "" || values[strings.ToLower(value)]) {
+	lower := strings.ToLower(value)
+	values, known := tlsOff[name]
+	switch {
+	case known && (values == nil && value != "" || values[lower]),
+		!known && verifies.MatchString(name) && falseWords[lower],
+		!known && verifiesNot.MatchString(name) && trueWords[lower]:
 		v.add("tls-verification-off", High, field)
 	}
 }

@@ -8,8 +8,9 @@ import (
 )
 
 var (
-	exactNPM    = regexp.MustCompile(`^(@[^/@]+/)?[^/@]+@[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?$`)
+	exactNPM    = regexp.MustCompile(`^(?:npm:|jsr:)?(@[^/@]+/)?[^/@]+@[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?$`)
 	exactPython = regexp.MustCompile(`^[A-Za-z0-9._-]+(\[[A-Za-z0-9,_-]+\])?(==|@)[0-9][0-9A-Za-z.+!-]*$`)
+	exactGo     = regexp.MustCompile(`^[a-z0-9.-]+\.[a-z]+(/[^/@]+)+@v[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?$`)
 	exactTag    = regexp.MustCompile(`:v?[0-9]+(\.[0-9]+)*([._-][0-9A-Za-z._-]+)?$`)
 	exactCommit = regexp.MustCompile(`[@#][0-9a-f]{40}$`)
 	localPath   = regexp.MustCompile(`^(\.{0,2}/|\.\.?$|[A-Za-z]:[\\/]|~|file:)`)
@@ -26,7 +27,7 @@ func pinned(a arg) bool {
 	case localPath.MatchString(s):
 		return true
 	}
-	return exactNPM.MatchString(s) || exactPython.MatchString(s)
+	return exactNPM.MatchString(s) || exactPython.MatchString(s) || exactGo.MatchString(s)
 }
 
 // runs lists the packages and images of a side, also those that a shell's string

@@ -1,6 +1,8 @@
 package securitydiff
 
 import (
+	"regexp"
+
 	"github.com/evolve-mcp/evolve/internal/redact"
 )
 
@@ -32,7 +34,23 @@ func argSecretLiteral(a arg) bool {
 		}
 		return redact.LooksLikeCredential(a.value) || credentialURL(a.value)
 	}
-	return redact.LooksLikeCredential(a.value) || credentialURL(a.value)
+	return redact.LooksLikeCredential(a.value) || credentialURL(a.value) || assignsSecret(a.value)
+}
+
+// assigned finds name=value and "name": "value" within a script or inline JSON.
+var assigned = regexp.MustCompile(`"?([A-Za-z_][A-Za-z0-9_.-]{1,63})"?\s*[=:]\s*"?([^\s"'\x60,;&|=:/${}()%<>]{2,256})`)
+
+// maxAssigned bounds the work on one value.
+const maxAssigned = 64
+
+// assignsSecret reports whether a value holds another that is named as a secret.
+func assignsSecret(value string) bool {
+	for _, m := range assigned.FindAllStringSubmatch(value, maxAssigned) {
+		if redact.SecretName(m[1]) && !plainWord(m[2]) && !digitsOnly.MatchString(m[2]) {
+			return true
+		}
+	}
+	return false
 }
 
 // secretPart is the part of a value that may be the secret: all of it, but for a

@@ -17,7 +17,16 @@ type runnerState struct {
 	waiting   bool            // the next argument is an option's value
 	named     bool            // what is run was named already
 	sawVerb   bool
-	pkgOption map[string]bool // options that name a package
+	pkgOption map[string]bool // options that name the package in place of the argument
+	besides   map[string]bool // options that name a further package
+	// then are verbs that need a second one: uv tool run.
+	then map[string]map[string]bool
+	// plain are verbs behind which no package is named: uv run.
+	plain map[string]bool
+	// byOption: an option named the package, so the argument is a program in it.
+	byOption bool
+	// open: no package is named, but options of the runner may still follow.
+	open bool
 }
 
 func set(list string) map[string]bool {
@@ -38,15 +47,21 @@ var containerValued = set(`-e --env --env-file -v --volume --mount --name --netw
 	--volume-driver --volumes-from -a --attach -c`)
 
 var runners = map[string]runnerState{
-	"npx":            {packages: true, pkgOption: set("-p --package"), valued: set("-c --call -w --workspace --registry")},
-	"bunx":           {packages: true, pkgOption: set("-p --package")},
-	"pnpx":           {packages: true, pkgOption: set("--package")},
-	"pnpm":           {packages: true, verbs: set("dlx exec"), pkgOption: set("--package")},
-	"yarn":           {packages: true, verbs: set("dlx"), pkgOption: set("-p --package")},
-	"npm":            {packages: true, verbs: set("exec x"), pkgOption: set("-p --package")},
-	"bun":            {packages: true, verbs: set("x"), pkgOption: set("-p --package")},
-	"uvx":            {packages: true, pkgOption: set("--from --with"), valued: set("-p --python --index --index-url --default-index --extra-index-url --with-editable --with-requirements --directory --project")},
-	"uv":             {packages: true, verbs: set("x"), pkgOption: set("--from --with"), valued: set("-p --python --index --index-url --default-index --directory --project")},
+	"npx":  {packages: true, pkgOption: set("-p --package"), valued: set("-c --call -w --workspace --registry")},
+	"bunx": {packages: true, pkgOption: set("-p --package")},
+	"pnpx": {packages: true, pkgOption: set("--package")},
+	"pnpm": {packages: true, verbs: set("dlx exec"), pkgOption: set("--package")},
+	"yarn": {packages: true, verbs: set("dlx"), pkgOption: set("-p --package")},
+	"npm":  {packages: true, verbs: set("exec x"), pkgOption: set("-p --package")},
+	"bun":  {packages: true, verbs: set("x"), pkgOption: set("-p --package")},
+	"uvx":  {packages: true, pkgOption: set("--from"), besides: set("--with"), valued: uvValued},
+	"uv": {
+		packages: true, verbs: set("run"), plain: set("run"), then: map[string]map[string]bool{"tool": set("run")},
+		pkgOption: set("--from"), besides: set("--with"), valued: uvValued,
+	},
+	"go":             {packages: true, verbs: set("run"), valued: set("-C -tags -modfile -ldflags -exec")},
+	"deno":           {packages: true, verbs: set("run"), valued: set("-c --config --import-map --lock --cert")},
+	"dnx":            {packages: true, valued: set("--version --source --add-source --configfile")},
 	"pipx":           {packages: true, verbs: set("run"), pkgOption: set("--spec"), valued: set("--python --index-url --pip-args")},
 	"docker":         {container: true, verbs: set("run create"), valued: containerValued},
 	"podman":         {container: true, verbs: set("run create"), valued: containerValued},
@@ -55,20 +70,25 @@ var runners = map[string]runnerState{
 	"docker-compose": {container: true, verbs: set("run"), valued: set("-e --env -f --file -p --project-name -v --volume")},
 }
 
+// uvValued are the options of uv and uvx whose value is the next argument.
+var uvValued = set(`-p --python -i --index --index-url --default-index --extra-index-url -f --find-links --with-editable
+	--with-requirements --directory --project --config-file --cache-dir --env-file -c --constraint --override --exclude-newer --color
+	--extra --group --package`)
+
 func newRunner(program string) runnerState { return runners[program] }
 
 func (r *runnerState) active() bool { return r.packages || r.container }
 
 func (r *runnerState) sawOption(option string) {
-	r.waiting = r.active() && (r.valued[option] || r.pkgOption[option])
-	if r.pkgOption[strings.TrimSuffix(option, "=")] {
-		r.named = true
+	r.waiting = r.active() && (!r.named || r.byOption || r.open) && (r.valued[option] || r.pkgOption[option] || r.besides[option])
+	if r.pkgOption[strings.TrimSuffix(option, "=")] && !r.named {
+		r.named, r.byOption = true, true
 	}
 }
 
 // takesPackage reports whether the option's value is a package.
 func (r *runnerState) takesPackage(option string) bool {
-	if !r.pkgOption[option] {
+	if !r.waiting || !r.pkgOption[option] && !r.besides[option] {
 		return false
 	}
 	r.waiting = false
@@ -85,13 +105,22 @@ func (r *runnerState) positional(s string) (argKind, bool) {
 		return 0, false
 	}
 	if len(r.verbs) > 0 && !r.sawVerb {
-		r.sawVerb = r.verbs[s]
+		switch next, more := r.then[s]; {
+		case more:
+			r.verbs, r.then, r.plain = next, nil, nil
+		case r.plain[s]:
+			r.sawVerb, r.named, r.open = true, true, true
+		default:
+			r.sawVerb = r.verbs[s]
+		}
 		return 0, false
 	}
+	r.open = false
+	if r.byOption {
+		r.byOption = false
+		return argProgram, true
+	}
 	if r.named {
-		if r.packages && r.pkgOption != nil && !r.sawVerb {
-			return 0, false
-		}
 		return 0, false
 	}
 	r.named = true

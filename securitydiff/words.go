@@ -25,6 +25,23 @@ var plainWords = set(`true false yes no on off none null auto all any default st
 	npx uvx docker podman npm pnpm yarn bun deno go cargo pipx uv -y -i -t -it -ti -d -e -v -p -c -lc -ic -ec -m -q -u -f -h -n -x
 	/c /C /k -rm 127.0.0.1 ::1 0.0.0.0`)
 
+// dashSecrets are options of one dash that take a secret, as Go programs have.
+var dashSecrets = set("-token -api-key -apikey -api_key -password -secret -auth-token -access-token -pwd")
+
+// evaluators run a text in their own language behind these options.
+var evaluators = map[string]map[string]bool{
+	"python": set("-c"), "pypy": set("-c"), "py": set("-c"), "node": set("-e --eval -p --print"), "bun": set("-e --eval"),
+	"ruby": set("-e"), "perl": set("-e -E"), "php": set("-r"), "osascript": set("-e"),
+}
+
+// bareName is a program's name without a version at its end: python3.12.
+func bareName(program string) string { return strings.TrimRight(program, "0123456789.-") }
+
+func isPython(program string) bool {
+	name := bareName(program)
+	return name == "python" || name == "pypy" || name == "py"
+}
+
 func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r > 0x7e })
 }
