@@ -1,0 +1,20 @@
+package runtime
+
+import (
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/evolve-mcp/evolve/runtime/internal/servertest"
+)
+
+// TestMain is also the fake server's program: tests run themselves with a mode
+// in the environment.
+func TestMain(m *testing.M) {
+	if os.Getenv("EVOLVE_TEST_SERVER") != "" {
+		servertest.Main()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
