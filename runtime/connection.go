@@ -64,7 +64,7 @@ func (h *Host) connect(ctx context.Context, b *bound, s server, p permit) (*conn
 	c.life, c.end = context.WithCancelCause(withTurn(h.life, b.ID))
 	var err error
 	if s.HTTP() {
-		c.link, err = h.dialHTTP(c.life, b, s, values)
+		c.link, err = h.dialHTTP(b, s, values)
 	} else {
 		c.link, err = h.dialStdio(ctx, c.life, b, s, p.dir, values)
 	}

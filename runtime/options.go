@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"crypto/rand"
+	"crypto/x509"
 	"io"
 	"log/slog"
 	"net/netip"
@@ -44,6 +45,8 @@ type Options struct {
 	TrustedNetworks []netip.Prefix
 	// NAT64 are the network's own translation prefixes.
 	NAT64 []netip.Prefix
+	// RootCAs verify servers; nil means the system's.
+	RootCAs *x509.CertPool
 	// Approver is asked where a policy says prompt; nil says no.
 	Approver Approver
 	// Events takes what happens; nil logs to slog.Default.

@@ -80,12 +80,6 @@ func hashPrefix(p uint32) uint32 { return p * 2654435761 >> 16 } // Knuth's mult
 // forms lists how a value can stand in a text.
 func forms(value string) []string {
 	out := append([]string{value}, encodings(value)...)
-	out = append(out, lowerPercent(percentAll(value)))
-	for _, f := range encodings(value) {
-		if strings.Contains(f, "%") {
-			out = append(out, lowerPercent(f))
-		}
-	}
 	const leastLine = 8
 	for line := range strings.Lines(value) {
 		if line = strings.TrimSpace(line); len(line) >= leastLine && len(line) < len(value) {
@@ -93,17 +87,6 @@ func forms(value string) []string {
 		}
 	}
 	return out
-}
-
-// lowerPercent writes percent escapes with small hex digits.
-func lowerPercent(s string) string {
-	b := []byte(s)
-	for i := 0; i+2 < len(b); i++ {
-		if b[i] == '%' {
-			copy(b[i+1:i+3], strings.ToLower(s[i+1:i+3]))
-		}
-	}
-	return string(b)
 }
 
 // squeeze leaves out what is skipped when a text is searched.
