@@ -144,13 +144,19 @@ func (r *reader) mcpRoot(slot, surfaceRoot *yaml.Node, a *Agent) {
 	path := v.Reveal()
 	segments := strings.Split(path, "/")
 	if !rootSegments.MatchString(path) || len(segments) > maxRootSegments ||
-		slices.ContainsFunc(segments, func(s string) bool { return strings.Trim(s, ".") == "" || strings.HasSuffix(s, ".") }) {
+		slices.ContainsFunc(segments, oddSegment) {
 		r.problem(n.Line, field, RootInvalid,
 			"this must be a path inside the core made of letters, digits, dots, dashes and underscores, such as agent/mcp")
 		a.MCPRoot = ""
 		return
 	}
 	a.MCPRoot = join(a.dir, path+suffix)
+}
+
+// oddSegment: ".", ".." and what Windows takes for them, and the directory that
+// no tree can hold but a checkout has.
+func oddSegment(s string) bool {
+	return strings.Trim(s, ".") == "" || strings.HasSuffix(s, ".") || strings.EqualFold(s, ".git")
 }
 
 // capabilities reads the grants: a map from name to {scope: core}.

@@ -3,7 +3,6 @@ package decl
 import (
 	"cmp"
 	"context"
-	"path"
 	"slices"
 	"strings"
 )
@@ -11,13 +10,18 @@ import (
 // attributes binds every .gitattributes from the root down to a bound path, and
 // refuses those that make a checkout differ from what was reviewed.
 func (l *loader) attributes(ctx context.Context) error {
+	l.findWays()
 	a := &attributeCheck{l: l, macros: map[string][]string{}}
-	for _, dir := range directoriesOf(l.bound.paths) {
+	for _, dir := range l.onTheWay() {
 		here, err := l.dirs.list(ctx, dir)
 		if err != nil {
 			return err
 		}
-		if e, found := here.entry(".gitattributes"); found {
+		if here == nil {
+			continue
+		}
+		l.strangeNames(here, attributesName)
+		if e, found := here.entry(attributesName); found {
 			if err := a.file(ctx, dir, e); err != nil {
 				return err
 			}
@@ -27,15 +31,29 @@ func (l *loader) attributes(ctx context.Context) error {
 	return nil
 }
 
-// directoriesOf lists all directories on the way to paths, the root first.
-func directoriesOf(paths map[string]bool) []string {
-	set := map[string]bool{}
-	for p := range paths {
-		for dir := baseOf(p); !set[dir]; dir = baseOf(dir) {
-			set[dir] = true
-			if dir == "" {
-				break
+// findWays lists, for every core, the directories on the way to what it binds.
+func (l *loader) findWays() {
+	l.bound.ways = map[string]map[string]bool{}
+	for p, cores := range l.bound.paths {
+		for _, core := range cores {
+			ways := l.bound.ways[core]
+			if ways == nil {
+				ways = map[string]bool{}
+				l.bound.ways[core] = ways
 			}
+			for dir := baseOf(p); !ways[dir]; dir = baseOf(dir) {
+				ways[dir] = true
+			}
+		}
+	}
+}
+
+// onTheWay lists the directories of all ways, the root first.
+func (l *loader) onTheWay() []string {
+	set := map[string]bool{}
+	for _, ways := range l.bound.ways {
+		for dir := range ways {
+			set[dir] = true
 		}
 	}
 	out := make([]string, 0, len(set))
@@ -48,6 +66,9 @@ func directoriesOf(paths map[string]bool) []string {
 	return out
 }
 
+// attributesName is the file that Git reads attributes from.
+const attributesName = ".gitattributes"
+
 // converting are the attributes with which a checkout or an archive holds other
 // bytes than the commit (gitattributes(5)).
 var converting = map[string]bool{
@@ -57,12 +78,6 @@ var converting = map[string]bool{
 // maxRules bounds the converting lines of one surface.
 const maxRules = 200
 
-type attributeRule struct {
-	dir, pattern string
-	name, value  string // value "" if the attribute is unset
-	line         int
-}
-
 type attributeCheck struct {
 	l      *loader
 	rules  []attributeRule
@@ -70,13 +85,12 @@ type attributeCheck struct {
 }
 
 func (a *attributeCheck) file(ctx context.Context, dir string, e Entry) error {
-	at := join(dir, ".gitattributes")
+	at := join(dir, e.Name)
 	l := a.l
-	for _, c := range l.s.Cores {
-		if dir != "" && c.Dir != "" && !strings.HasPrefix(dir+"/", c.Dir+"/") && !strings.HasPrefix(c.Dir+"/", dir+"/") {
-			continue
+	for core, ways := range l.bound.ways {
+		if ways[dir] {
+			l.addBound(ItemKey{core, KindAttributes, at}, []BoundFile{{at, e}})
 		}
-		l.addBound(ItemKey{c.Dir, KindAttributes, at}, []BoundFile{{at, e}})
 	}
 	if !e.Mode.IsRegular() {
 		l.notRegular(at, e.Mode)
@@ -87,73 +101,19 @@ func (a *attributeCheck) file(ctx context.Context, dir string, e Entry) error {
 		return err
 	}
 	if len(data) > MaxFileBytes {
-		l.s.Problems = append(l.s.Problems, Problem{Path: at, Code: FileTooLarge, Message: "the file has more than 262144 bytes; make it smaller"})
+		l.problem(at, FileTooLarge, "the file has more than 262144 bytes; make it smaller")
 		return nil
 	}
-	lines := strings.Split(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n")
+	lines := strings.Split(strings.TrimPrefix(string(data), byteOrderMark), "\n")
 	if dir == "" { // macros are Git's at the root only, and work in every file and line
 		for _, line := range lines {
-			a.macro(line)
+			a.addMacro(line)
 		}
 	}
-	for i, line := range lines {
-		a.line(dir, line, i+1)
+	for _, line := range lines {
+		a.addLine(dir, line)
 	}
 	return nil
-}
-
-func (a *attributeCheck) macro(line string) {
-	words := strings.Fields(line)
-	if len(words) < 2 {
-		return
-	}
-	if name, ok := strings.CutPrefix(words[0], "[attr]"); ok {
-		a.macros[name] = words[1:]
-	}
-}
-
-// line reads one line of a .gitattributes: a pattern, or a macro of the root,
-// and attributes.
-func (a *attributeCheck) line(dir, line string, number int) {
-	words := strings.Fields(line)
-	if len(words) < 2 || strings.HasPrefix(words[0], "#") {
-		return
-	}
-	pattern, rest := words[0], words[1:]
-	if strings.HasPrefix(pattern, `"`) {
-		// A quoted pattern may hold spaces and escapes: it counts for every path.
-		pattern = "*"
-		if end := strings.LastIndex(line, `"`); end > 0 {
-			rest = strings.Fields(line[end+1:])
-		}
-	}
-	if strings.HasPrefix(pattern, "[attr]") {
-		return
-	}
-	a.set(attributeRule{dir: dir, pattern: pattern, line: number}, rest, 0)
-}
-
-func (a *attributeCheck) set(rule attributeRule, attributes []string, depth int) {
-	const maxMacros = 8
-	for _, attribute := range attributes {
-		name, value, _ := strings.Cut(attribute, "=")
-		unset := strings.HasPrefix(name, "-") || strings.HasPrefix(name, "!")
-		name = strings.TrimLeft(name, "-!")
-		if expansion, macro := a.macros[name]; macro && !unset && depth < maxMacros {
-			a.set(rule, expansion, depth+1)
-		}
-		if !converting[name] {
-			continue
-		}
-		rule.name, rule.value = name, value
-		if !unset && value == "" {
-			rule.value = "set"
-		}
-		if unset {
-			rule.value = ""
-		}
-		a.rules = append(a.rules, rule)
-	}
 }
 
 // judge reports every bound path that a converting attribute applies to. The
@@ -163,7 +123,7 @@ func (a *attributeCheck) judge() {
 		return
 	}
 	if len(a.rules) > maxRules {
-		a.l.problem(".gitattributes", AttributeConverts, "more than 200 lines convert files on checkout; write fewer, wider patterns")
+		a.l.problem(attributesName, AttributeConverts, "more than 200 lines convert files on checkout; write fewer, wider patterns")
 		return
 	}
 	paths := make([]string, 0, len(a.l.bound.paths))
@@ -176,7 +136,7 @@ func (a *attributeCheck) judge() {
 		for name, value := range a.effective(p) {
 			switch {
 			case value == "":
-			case name == "filter" && value == "lfs":
+			case name == "filter" && value == lfs:
 				a.l.s.LFS = append(a.l.s.LFS, p)
 			case reported < maxReported && !a.l.reported(p):
 				reported++
@@ -187,64 +147,20 @@ func (a *attributeCheck) judge() {
 	}
 }
 
+// effective is the last rule for each attribute, as in Git. A value that is let
+// through takes another's place only where every Git reads it so.
 func (a *attributeCheck) effective(p string) map[string]string {
 	out := map[string]string{}
 	for _, r := range a.rules {
-		if r.matches(p) {
+		switch {
+		case !r.matches(p):
+		case r.name == "filter" && r.value == lfs && out[r.name] != "" && !r.surely(p):
+		default:
 			out[r.name] = r.value
 		}
 	}
 	return out
 }
 
-// matches is Git's wildmatch for the plain forms. A pattern with brackets or a
-// backslash counts as a match: refusing too much is safe. Letter case is
-// ignored, as Git does where core.ignoreCase is set.
-func (r attributeRule) matches(p string) bool {
-	rel := p
-	if r.dir != "" {
-		var ok bool
-		if rel, ok = strings.CutPrefix(p, r.dir+"/"); !ok {
-			return false
-		}
-	}
-	pattern := strings.ToLower(r.pattern)
-	rel = strings.ToLower(rel)
-	if strings.ContainsAny(pattern, `[]\`) {
-		return r.value != "" // an unset counts only where it surely applies
-	}
-	if !strings.Contains(strings.TrimSuffix(pattern, "/"), "/") {
-		return globMatch(pattern, path.Base(rel))
-	}
-	return globMatch(strings.TrimPrefix(pattern, "/"), rel)
-}
-
-// globMatch matches *, ? and ** against a whole path.
-func globMatch(pattern, name string) bool {
-	return matchParts(strings.Split(pattern, "/"), strings.Split(name, "/"))
-}
-
-func matchParts(pattern, name []string) bool {
-	for len(pattern) > 0 {
-		if pattern[0] == "**" {
-			pattern = pattern[1:]
-			if len(pattern) == 0 {
-				return len(name) > 0
-			}
-			for i := range name {
-				if matchParts(pattern, name[i:]) {
-					return true
-				}
-			}
-			return false
-		}
-		if len(name) == 0 {
-			return false
-		}
-		if ok, err := path.Match(pattern[0], name[0]); err != nil || !ok {
-			return false
-		}
-		pattern, name = pattern[1:], name[1:]
-	}
-	return len(name) == 0
-}
+// lfs is the filter that is known: it replaces a pointer that holds a digest.
+const lfs = "lfs"

@@ -58,7 +58,7 @@ func (l *loader) isCore(ctx context.Context, dir string) (bool, error) {
 	}
 	for _, e := range here.entries {
 		switch {
-		case e.Name == "agent.yaml", e.Name == "agent.yml", foldsTo(e.Name, "agent.yaml"):
+		case e.Name == "agent.yaml", fold(e.Name) == "agent.yml", foldsTo(e.Name, "agent.yaml"):
 			return true, nil
 		case strings.Contains(e.Name, `\`) && strings.HasPrefix(fold(e.Name), `agent\`):
 			return true, nil
@@ -203,7 +203,7 @@ func (w *unknownWalk) walk(ctx context.Context, dir string, inBefore bool) error
 func coreOf(p string) (core string, looks bool) {
 	name := p[strings.LastIndexByte(p, '/')+1:]
 	dir := baseOf(p)
-	if fold(name) == "agent.yaml" {
+	if folded := fold(name); folded == "agent.yaml" || folded == "agent.yml" || foldsTo(name, "agent.yaml") {
 		return dir, true
 	}
 	if yes, _ := looksLikeDeclaration(name); !yes {

@@ -63,6 +63,8 @@ type loader struct {
 	files int
 	full  bool
 	bound boundSet
+	// packages are those that were read, by directory.
+	packages map[string]*npmPackage
 }
 
 func (l *loader) problem(path string, code ProblemCode, message string) {
@@ -75,12 +77,12 @@ type directories struct {
 	seen map[string]*directory
 }
 
-// directory is one listing. by finds entries by name, by name in lower case,
-// and in lower case without a suffix that launchers add.
+// directory is one listing, with what finds its entries by name once that was
+// asked for.
 type directory struct {
 	path    string
 	entries []Entry
-	by      map[string][]Entry
+	idx     *index
 }
 
 // list returns a directory, nil if there is none at path.
@@ -139,8 +141,8 @@ func (l *loader) core(ctx context.Context, dir string) error {
 }
 
 func (l *loader) agentFile(ctx context.Context, here *directory, c *Core) error {
-	if _, wrong := here.entry("agent.yml"); wrong {
-		l.problem(join(here.path, "agent.yml"), AgentYML, "an agent is described by agent.yaml; rename this file")
+	for _, wrong := range here.index().by["agent.yml"] {
+		l.problem(join(here.path, wrong.Name), AgentYML, "an agent is described by agent.yaml; rename this file")
 	}
 	e, found := here.entry("agent.yaml")
 	if !found {

@@ -1,6 +1,9 @@
 package decl
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A family is a group of programs that read files by themselves in the
 // directory where they run and above, and thereby decide what code runs.
@@ -16,34 +19,40 @@ type family struct {
 // uv (configuration files, projects), pipx, pip (configuration), poetry, PDM,
 // docker (build, compose), go (modules, workspaces), cargo (configuration),
 // dotnet (global.json, NuGet.Config), bundler, nix, make, just, task, mise,
-// asdf, direnv.
+// asdf, direnv, composer, R (Startup), Julia, GHC, Mix, Bazel.
 var families = []family{
 	{
 		programs: []string{
 			"npx", "npm", "node", "nodejs", "pnpm", "pnpx", "yarn", "yarnpkg", "bun", "bunx", "deno", "tsx", "ts-node",
-			"corepack", "volta",
+			"corepack", "volta", "ts-node-dev", "ts-node-esm", "vite-node", "swc-node", "babel-node", "nodemon", "pm2", "electron",
+			"turbo", "nx", "lerna", "wrangler", "dotenv", "dotenvx", "cross-env", "env-cmd",
 		},
 		files: []string{
 			".npmrc", "package.json", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "pnpm-workspace.yaml",
 			".pnpmfile.cjs", ".pnp.cjs", ".pnp.js", ".pnp.loader.mjs", ".pnp.data.json", "yarn.lock", ".yarnrc", ".yarnrc.yml",
 			"bun.lock", "bun.lockb", "bunfig.toml", "deno.json", "deno.jsonc", "deno.lock", "tsconfig.json", "jsconfig.json",
 			".nvmrc", ".node-version", ".env", ".env.local", ".env.development", ".env.production", ".env.test",
-			".env.development.local", ".env.production.local", ".env.test.local", "lerna.json",
+			".env.development.local", ".env.production.local", ".env.test.local", "lerna.json", ".corepack.env", "package.yaml",
+			"package.json5", ".pnpmfile.mjs", "pnpmfile.js", "nodemon.json", ".swcrc", ".babelrc", ".babelrc.json", "babel.config.js",
+			"babel.config.json", "node.config.json", "import_map.json", "import-map.json", "nx.json", "turbo.json", "wrangler.toml",
+			"wrangler.json", "wrangler.jsonc", "ecosystem.config.js", "ecosystem.config.cjs", ".env-cmdrc", ".env.vault",
 		},
 		dirs: []string{"node_modules", ".yarn"},
 	},
 	{
 		programs: []string{
 			"uvx", "uv", "pipx", "pip", "pip3", "python", "python3", "python2", "pypy", "pypy3", "poetry", "pdm", "hatch",
-			"rye", "pixi", "conda", "mamba", "pipenv", "fastmcp", "mcp",
+			"rye", "pixi", "conda", "mamba", "micromamba", "pipenv", "fastmcp", "mcp", "py", "pyw", "pythonw", "ipython", "uvicorn", "gunicorn",
+			"hypercorn", "daphne", "flask", "tox", "nox", "invoke", "inv", "fab", "pytest", "coverage", "streamlit", "torchrun", "dotenv",
 		},
 		files: []string{
 			"pyproject.toml", "uv.toml", "uv.lock", ".python-version", ".python-versions", "poetry.lock", "poetry.toml",
 			"pdm.lock", "pdm.toml", ".pdm-python", "Pipfile", "Pipfile.lock", "requirements.txt", "setup.py", "setup.cfg",
 			"pip.conf", "pip.ini", "pyvenv.cfg", "sitecustomize.py", "usercustomize.py", "hatch.toml", "pixi.toml", "pixi.lock",
-			"environment.yml", ".env", "fastmcp.json",
+			"environment.yml", "environment.yaml", ".env", "fastmcp.json", "requirements.in", "constraints.txt", "conftest.py", "pytest.ini",
+			"tox.ini", "noxfile.py", "tasks.py", "fabfile.py", ".coveragerc", "gunicorn.conf.py", ".flaskenv", ".pydistutils.cfg",
 		},
-		dirs: []string{".venv", "__pypackages__", "__pycache__"},
+		dirs: []string{".venv", "venv", "__pypackages__", "__pycache__", ".streamlit"},
 	},
 	{
 		programs: []string{"docker", "docker-compose", "podman", "podman-compose", "nerdctl", "finch", "buildah"},
@@ -56,35 +65,40 @@ var families = []family{
 	},
 	{
 		programs: []string{"go"},
-		files:    []string{"go.mod", "go.sum", "go.work", "go.work.sum"},
+		files:    []string{"go.mod", "go.sum", "go.work", "go.work.sum", ".go-version"},
 		dirs:     []string{"vendor"},
 	},
 	{
-		programs: []string{"cargo", "rustc", "rustup"},
+		programs: []string{"cargo", "rustc", "rustup", "cargo-xtask"},
 		files:    []string{"Cargo.toml", "Cargo.lock", "build.rs", "rust-toolchain", "rust-toolchain.toml"},
-		dirs:     []string{".cargo"},
+		dirs:     []string{".cargo", "xtask"},
 	},
 	{
 		programs: []string{"dotnet", "dnx"},
 		files: []string{
 			"global.json", "NuGet.Config", "NuGet.config", "nuget.config", "Directory.Build.props", "Directory.Build.targets",
-			"Directory.Packages.props", "dotnet-tools.json", "packages.lock.json",
+			"Directory.Packages.props", "Directory.Build.rsp", "MSBuild.rsp", "dotnet-tools.json", "packages.lock.json", "appsettings.json",
 		},
 		dirs: []string{".config"},
 	},
 	{
-		programs: []string{"bundle", "bundler", "ruby", "gem", "rake"},
-		files:    []string{"Gemfile", "Gemfile.lock", ".ruby-version", "Rakefile", "rakefile"},
-		dirs:     []string{".bundle"},
+		programs: []string{"bundle", "bundler", "ruby", "gem", "rake", "rails", "irb", "foreman"},
+		files: []string{
+			"Gemfile", "Gemfile.lock", "gems.rb", "gems.locked", ".ruby-version", "Rakefile", "rakefile", ".irbrc", "Procfile", ".foreman",
+		},
+		dirs: []string{".bundle"},
 	},
 	{
 		programs: []string{"nix", "nix-shell", "nix-build", "devbox"},
 		files:    []string{"flake.nix", "flake.lock", "default.nix", "shell.nix", "devbox.json", "devbox.lock"},
 	},
 	{
-		programs: []string{"java", "mvn", "gradle", "jbang"},
-		files:    []string{"pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts", "gradle.properties"},
-		dirs:     []string{".mvn", "gradle"},
+		programs: []string{"java", "mvn", "mvnd", "mvnw", "gradle", "gradlew", "jbang", "kotlin", "scala", "scala-cli", "sbt", "mill", "ant"},
+		files: []string{
+			"pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts", "gradle.properties", "gradlew", "mvnw",
+			"gradlew.bat", "mvnw.cmd", "build.xml", "build.sbt", "build.sc", ".jvmopts", ".java-version", ".sdkmanrc", "jbang-catalog.json",
+		},
+		dirs: []string{".mvn", "gradle", "buildSrc", "project"},
 	},
 	{
 		programs: []string{"make", "gmake", "just", "task", "go-task"},
@@ -93,26 +107,34 @@ var families = []family{
 			"taskfile.yml", "taskfile.yaml", "Taskfile.dist.yml", "Taskfile.dist.yaml",
 		},
 	},
+	{
+		programs: []string{"php", "composer"},
+		files:    []string{"composer.json", "composer.lock", ".user.ini", "php.ini"},
+		dirs:     []string{"vendor"},
+	},
+	{
+		programs: []string{"r", "rscript"},
+		files:    []string{".Rprofile", ".Renviron", "renv.lock"},
+		dirs:     []string{"renv"},
+	},
+	{programs: []string{"julia"}, files: []string{"Project.toml", "Manifest.toml", "JuliaProject.toml", "LocalPreferences.toml"}},
+	{programs: []string{"ghci", "runghc", "stack", "cabal"}, files: []string{".ghci", "stack.yaml", "cabal.project", "cabal.project.local"}},
+	{programs: []string{"mix", "elixir", "iex"}, files: []string{"mix.exs", "mix.lock", ".iex.exs"}, dirs: []string{"deps"}},
+	{
+		programs: []string{"bazel", "bazelisk"},
+		files:    []string{".bazelrc", ".bazelversion", ".bazeliskrc", "WORKSPACE", "WORKSPACE.bazel", "MODULE.bazel", "BUILD", "BUILD.bazel"},
+		dirs:     []string{"tools"},
+	},
 }
 
 // everyRunner is read by version managers and environment loaders that may
 // stand in front of any program.
-var everyRunner = family{files: []string{".tool-versions", "mise.toml", ".mise.toml", ".envrc"}}
-
-// shells run a string of their own language; what it launches cannot be told.
-var shells = words("sh bash zsh dash ash ksh mksh fish csh tcsh busybox cmd powershell pwsh nu elvish xonsh")
-
-// scriptRunners run shell strings that a file of the core holds.
-var scriptRunners = words("make gmake just task go-task rake nix-shell devbox direnv mise asdf lerna")
-
-// scriptVerbs make a package manager run a shell string of package.json or its
-// like.
-var scriptVerbs = map[string]map[string]bool{
-	"npm": words("run run-script start test restart stop"), "pnpm": words("run start test"),
-	"yarn": words("run start test"), "bun": words("run start test"), "deno": words("task"),
-	"poetry": words("run"), "pdm": words("run"), "hatch": words("run"), "pipenv": words("run"), "rye": words("run"),
-	"pixi": words("run"), "docker": words("compose build"), "podman": words("compose build"),
-	"docker-compose": words("up run exec build"), "podman-compose": words("up run exec build"),
+var everyRunner = family{
+	files: []string{
+		".tool-versions", "mise.toml", ".mise.toml", "mise.local.toml", ".mise.local.toml", ".rtx.toml", ".envrc", ".prototools",
+		"pkgx.yaml", ".pkgx.yaml", ".env",
+	},
+	dirs: []string{"mise", ".mise"},
 }
 
 func words(list string) map[string]bool {
@@ -134,17 +156,14 @@ func program(s string) string {
 	return s
 }
 
-// familyOf finds the families that a program belongs to. A version at its end
-// (python3.12, node20) does not matter.
-func familyOf(name string) []family {
-	var out []family
+// familyOf lists the families that a program belongs to, by index. A version at
+// its end (python3.12, node20) does not matter.
+func familyOf(name string) []int {
+	var out []int
 	bare := strings.TrimRight(name, "0123456789.-")
-	for _, f := range families {
-		for _, p := range f.programs {
-			if p == name || p == bare {
-				out = append(out, f)
-				break
-			}
+	for i, f := range families {
+		if slices.Contains(f.programs, name) || slices.Contains(f.programs, bare) {
+			out = append(out, i)
 		}
 	}
 	return out

@@ -47,12 +47,14 @@ type lineProblem struct {
 }
 
 // refusedRune: control characters, on which parsers disagree whether they end
-// a line or are allowed at all (YAML 1.1 section 4.2, YAML 1.2 section 5.4).
+// a line or are allowed at all (YAML 1.1 section 4.2, YAML 1.2 section 5.4). A
+// byte order mark that is not the first character is among them: some readers
+// drop it at the start of any line, others take it for part of a key.
 func refusedRune(r rune) bool {
 	switch {
 	case r == '\t':
 		return false
-	case r < 0x20, r >= 0x7f && r <= 0x9f, r == 0x2028, r == 0x2029:
+	case r < 0x20, r >= 0x7f && r <= 0x9f, r == 0x2028, r == 0x2029, r == 0xfeff, r == 0xfffe, r == 0xffff:
 		return true
 	}
 	return false
