@@ -222,9 +222,9 @@ func write(t testing.TB, path, data string) {
 	}
 }
 
-// want checks the code of an error, that its message is whole, and that it does
+// wantCode checks the code of an error, that its message is whole, and that it does
 // not hold a text.
-func want(t testing.TB, err error, code fault.Code, not ...string) *fault.Fault {
+func wantCode(t testing.TB, err error, code fault.Code, not ...string) *fault.Fault {
 	t.Helper()
 	if fault.CodeOf(err) != code {
 		t.Fatalf("code %q, want %q: %v", fault.CodeOf(err), code, err)

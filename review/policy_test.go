@@ -74,7 +74,7 @@ func TestPolicyRefused(t *testing.T) {
 	} {
 		h.Git("config", c[0], c[1])
 		_, err := LoadPolicy(h.ctx, h.repo)
-		f := want(t, err, fault.ConfigInvalid)
+		f := wantCode(t, err, fault.ConfigInvalid)
 		if !strings.Contains(f.Message, c[0]) || !strings.Contains(f.Message, "/.git/config)") {
 			t.Errorf("%v: the message does not name the setting and its origin: %s", c, f.Message)
 		}
@@ -115,7 +115,7 @@ func TestPolicyOfARepository(t *testing.T) {
 	} {
 		h.Git("config", "include.path", path)
 		_, err := LoadPolicy(h.ctx, h.repo)
-		if f := want(t, err, fault.ConfigInvalid); !strings.Contains(f.Message, "evolve.requiredReviews") || !strings.Contains(f.Message, "worktree") {
+		if f := wantCode(t, err, fault.ConfigInvalid); !strings.Contains(f.Message, "evolve.requiredReviews") || !strings.Contains(f.Message, "worktree") {
 			t.Errorf("%s: %s", name, f.Message)
 		}
 	}
@@ -162,7 +162,7 @@ func TestCheckReason(t *testing.T) {
 		}
 	}
 	for _, s := range []string{strings.Repeat("a", 501), "a\nb", "a\rb", "a\x1b[1m", "\xff", "a\u0085b", "\x7f"} {
-		want(t, CheckReason(s), fault.Usage)
+		wantCode(t, CheckReason(s), fault.Usage)
 	}
 }
 
@@ -188,7 +188,7 @@ func TestHostFiles(t *testing.T) {
 	refused := func(name, path, problem string) {
 		t.Helper()
 		_, err := p.place.readHostFile(path, "it")
-		if f := want(t, err, fault.ConfigInvalid); !strings.Contains(f.Message, problem) {
+		if f := wantCode(t, err, fault.ConfigInvalid); !strings.Contains(f.Message, problem) {
 			t.Errorf("%s: %s", name, f.Message)
 		}
 	}

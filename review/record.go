@@ -123,7 +123,7 @@ func interrupted(ctx context.Context) error {
 // authenticate holds a record's signature against those who may review now.
 // Codes: token_untrusted.
 func (r *Record) authenticate(t *trust, now time.Time) error {
-	key, problem := t.verify(r.data, r.signature, reviewNamespace, r.Statement.Reviewer(), now)
+	key, problem := t.verify(r.data, r.signature, r.Statement.Reviewer(), now)
 	if problem != "" {
 		return fault.New(fault.TokenUntrusted, "%s is not from an allowed reviewer: %s", r.Token.short(), problem).
 			WithHint("ask a reviewer whose key is in the signers file: git config --show-origin gpg.ssh.allowedSignersFile")

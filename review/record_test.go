@@ -88,7 +88,7 @@ func TestRecordsThatAreNot(t *testing.T) {
 	} {
 		t.Run(problem, func(t *testing.T) {
 			h.Git("update-ref", name, object)
-			f := want(t, h.verify(m, r.Token), fault.TokenUnknown)
+			f := wantCode(t, h.verify(m, r.Token), fault.TokenUnknown)
 			if !strings.Contains(f.Hint, name) {
 				t.Errorf("the next step is %q", f.Hint)
 			}
@@ -96,13 +96,13 @@ func TestRecordsThatAreNot(t *testing.T) {
 	}
 	// An altered signature is a question of trust: the token says nothing of it.
 	h.Git("update-ref", name, commit(tree(file(statementFile, statement), file(signatureFile, blob([]byte("no signature"))))))
-	want(t, h.verify(m, r.Token), fault.TokenUntrusted)
+	wantCode(t, h.verify(m, r.Token), fault.TokenUntrusted)
 	h.Git("update-ref", name, commit(whole))
 	if err := h.verify(m, r.Token); err != nil {
 		t.Errorf("the same record in another commit: %v", err)
 	}
 	h.Git("update-ref", "-d", name)
-	f := want(t, h.verify(m, r.Token), fault.TokenUnknown)
+	f := wantCode(t, h.verify(m, r.Token), fault.TokenUnknown)
 	if !strings.Contains(f.Hint, "git fetch REMOTE "+name+":"+name) {
 		t.Errorf("the next step is %q", f.Hint)
 	}
@@ -225,7 +225,7 @@ func TestListShowPrune(t *testing.T) {
 		t.Errorf("show: %v", err)
 	}
 	_, err = Show(h.ctx, h.repo, p, broken, h.now)
-	want(t, err, fault.TokenUnknown)
+	wantCode(t, err, fault.TokenUnknown)
 
 	gone, err := Prune(h.ctx, h.repo, p, h.now, true)
 	if err != nil || len(gone) != 1 || gone[0] != expired || h.at(RecordRefs+expired.Hex()) == "" {
@@ -263,8 +263,8 @@ func TestRevoke(t *testing.T) {
 		}
 		return Revoke(h.ctx, h.repo, p, s, token, h.now)
 	}
-	want(t, revoke(bob, r.Token), fault.TokenUntrusted)
-	want(t, revoke(ada, Token{digits}), fault.TokenUnknown)
+	wantCode(t, revoke(bob, r.Token), fault.TokenUntrusted)
+	wantCode(t, revoke(ada, Token{digits}), fault.TokenUnknown)
 	if err := h.verify(m, r.Token); err != nil {
 		t.Fatalf("after a revocation that failed: %v", err)
 	}
@@ -273,7 +273,7 @@ func TestRevoke(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if f := want(t, h.verify(m, r.Token), fault.TokenRevoked); strings.Contains(f.Message, "verify") {
+	if f := wantCode(t, h.verify(m, r.Token), fault.TokenRevoked); strings.Contains(f.Message, "verify") {
 		t.Errorf("a good revocation is doubted: %s", f.Message)
 	}
 	if err := h.verify(m, other.Token); err != nil {
@@ -284,13 +284,13 @@ func TestRevoke(t *testing.T) {
 	if err := CheckPushedRevocation(h.ctx, h.repo, p, r.Token, revocation, h.now); err != nil {
 		t.Errorf("pushed: %v", err)
 	}
-	want(t, CheckPushedRevocation(h.ctx, h.repo, p, other.Token, revocation, h.now), fault.TokenUntrusted)
-	want(t, CheckPushedRevocation(h.ctx, h.repo, p, r.Token, r.Commit, h.now), fault.TokenUntrusted)
-	want(t, CheckPushedRevocation(h.ctx, h.repo, p, r.Token, m.New, h.now), fault.TokenUntrusted)
-	want(t, CheckPushedRevocation(h.ctx, h.repo, p, Token{digits}, revocation, h.now), fault.TokenUnknown)
+	wantCode(t, CheckPushedRevocation(h.ctx, h.repo, p, other.Token, revocation, h.now), fault.TokenUntrusted)
+	wantCode(t, CheckPushedRevocation(h.ctx, h.repo, p, r.Token, r.Commit, h.now), fault.TokenUntrusted)
+	wantCode(t, CheckPushedRevocation(h.ctx, h.repo, p, r.Token, m.New, h.now), fault.TokenUntrusted)
+	wantCode(t, CheckPushedRevocation(h.ctx, h.repo, p, Token{digits}, revocation, h.now), fault.TokenUnknown)
 	// One that does not verify counts all the same, and says so.
 	h.Git("update-ref", RevocationRefs+other.Token.Hex(), string(revocation))
-	if f := want(t, h.verify(m, other.Token), fault.TokenRevoked); !strings.Contains(f.Message, "does not verify") {
+	if f := wantCode(t, h.verify(m, other.Token), fault.TokenRevoked); !strings.Contains(f.Message, "does not verify") {
 		t.Errorf("%s", f.Message)
 	}
 }
@@ -304,17 +304,17 @@ func TestPushedRecords(t *testing.T) {
 	if err := CheckPushed(h.ctx, h.repo, p, r.Token, r.Commit, h.now); err != nil {
 		t.Error(err)
 	}
-	want(t, CheckPushed(h.ctx, h.repo, p, Token{digits}, r.Commit, h.now), fault.TokenUnknown)
-	want(t, CheckPushed(h.ctx, h.repo, p, r.Token, m.New, h.now), fault.TokenUnknown)
+	wantCode(t, CheckPushed(h.ctx, h.repo, p, Token{digits}, r.Commit, h.now), fault.TokenUnknown)
+	wantCode(t, CheckPushed(h.ctx, h.repo, p, r.Token, m.New, h.now), fault.TokenUnknown)
 	records, err := Load(h.ctx, h.repo, p, []Token{r.Token}, map[Token]gitrepo.ID{r.Token: r.Commit}, h.now)
 	if err != nil || len(records) != 1 || CheckUnderLock(h.ctx, h.repo, p, records, h.now) != nil {
 		t.Errorf("%v, %v", records, err)
 	}
 	_, err = Load(h.ctx, h.repo, p, []Token{r.Token}, nil, h.now)
-	want(t, err, fault.TokenUnknown)
+	wantCode(t, err, fault.TokenUnknown)
 	_, public := h.keygen("nobody")
 	h.signers(line("nobody", public))
-	want(t, CheckPushed(h.ctx, h.repo, h.policy(), r.Token, r.Commit, h.now), fault.TokenUntrusted)
+	wantCode(t, CheckPushed(h.ctx, h.repo, h.policy(), r.Token, r.Commit, h.now), fault.TokenUntrusted)
 }
 
 func TestInterrupted(t *testing.T) {

@@ -87,7 +87,7 @@ func TestGeneratedKeyRefused(t *testing.T) {
 	refused := func(t *testing.T, h *house, word string) {
 		t.Helper()
 		_, err := h.signer()
-		f := want(t, err, fault.ConfigInvalid)
+		f := wantCode(t, err, fault.ConfigInvalid)
 		if !strings.Contains(f.Message, word) || f.Hint == "" {
 			t.Errorf("%s (%s)", f.Message, f.Hint)
 		}
@@ -110,7 +110,7 @@ func TestGeneratedKeyRefused(t *testing.T) {
 		_, public := h.keygen("ada")
 		write(t, filepath.Join(h.Dir(), "evolve", "signers"), line("ada", public))
 		_, err := loadTrust(h.repo, h.policy())
-		want(t, err, fault.TokenUntrusted)
+		wantCode(t, err, fault.TokenUntrusted)
 	})
 	t.Run("shared", func(t *testing.T) {
 		for _, value := range []string{"group", "all", "0660", "true", "world", "1"} {
@@ -210,14 +210,14 @@ func TestConfiguredKeyRefused(t *testing.T) {
 	refused := func(code fault.Code, word string) {
 		t.Helper()
 		_, err := h.signer()
-		if f := want(t, err, code); !strings.Contains(f.Message, word) || f.Hint == "" {
+		if f := wantCode(t, err, code); !strings.Contains(f.Message, word) || f.Hint == "" {
 			t.Errorf("%s (%s)", f.Message, f.Hint)
 		}
 	}
 	refused(fault.ConfigInvalid, "no signers file")
 	file := h.signers(line("other@example.com", otherPublic))
 	_, err := h.signer()
-	if f := want(t, err, fault.ConfigInvalid); !strings.Contains(f.Hint, `namespaces="mcp-review@evolve,mcp-revoke@evolve" `+strings.Join(strings.Fields(public)[:2], " ")) {
+	if f := wantCode(t, err, fault.ConfigInvalid); !strings.Contains(f.Hint, `namespaces="mcp-review@evolve,mcp-revoke@evolve" `+strings.Join(strings.Fields(public)[:2], " ")) {
 		t.Errorf("the hint is %s", f.Hint)
 	}
 	write(t, file, "broken\n")
@@ -232,13 +232,13 @@ func TestConfiguredKeyRefused(t *testing.T) {
 	h.Git("config", "--unset", "gpg.ssh.revocationFile")
 	h.as(filepath.Join(h.dir(), "no-key"))
 	_, err = h.signer()
-	want(t, err, fault.SigningFailed)
+	wantCode(t, err, fault.SigningFailed)
 
 	// A window that is closed, and a key whose public half is another's.
 	h.as(key)
 	h.signers(line("ada", public, `valid-before="20260101Z"`))
 	_, err = h.tryReview(h.move(h.bump("docs", "2")))
-	want(t, err, fault.ConfigInvalid)
+	wantCode(t, err, fault.ConfigInvalid)
 	h.signers(line("ada", public), line("other", otherPublic))
 	write(t, other+".pub", public+"\n")
 	h.as(other)
@@ -266,12 +266,12 @@ func TestRevocationFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, file, public+"\n")
-	want(t, h.verify(m, r.Token), fault.TokenUntrusted)
+	wantCode(t, h.verify(m, r.Token), fault.TokenUntrusted)
 	run(t, "ssh-keygen", "-q", "-k", "-f", file, key+".pub")
 	if err := os.Chmod(file, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want(t, h.verify(m, r.Token), fault.ConfigInvalid)
+	wantCode(t, h.verify(m, r.Token), fault.ConfigInvalid)
 }
 
 func TestLocalPusher(t *testing.T) {
@@ -400,7 +400,7 @@ func TestSignersOutsideTheWorktree(t *testing.T) {
 	}
 	for _, path := range []string{inside, link, "signers", "~/../repo/signers"} {
 		h.Git("config", "gpg.ssh.allowedSignersFile", path)
-		f := want(t, h.verify(m, r.Token), fault.ConfigInvalid)
+		f := wantCode(t, h.verify(m, r.Token), fault.ConfigInvalid)
 		if !strings.Contains(f.Message, "signers file") {
 			t.Errorf("%s: %s", path, f.Message)
 		}
@@ -430,5 +430,5 @@ func TestValidityNow(t *testing.T) {
 	}
 	h.now = noon
 	write(t, file, line("ada", public, `valid-after="202606151201Z"`)+"\n")
-	want(t, h.verify(m, r.Token), fault.TokenUntrusted)
+	wantCode(t, h.verify(m, r.Token), fault.TokenUntrusted)
 }

@@ -36,19 +36,19 @@ type signerLine struct {
 type signers []signerLine
 
 // parseSigners reads an allowed-signers file (ssh-keygen(1), ALLOWED SIGNERS)
-// for one namespace, more strictly than OpenSSH does. A line counts only if it
+// for reviews, more strictly than OpenSSH does. A line counts only if it
 // names the namespace in full; on one that counts, wildcards, certificate
 // authorities and keys that are not accepted are refused. On every line, options
 // that are unknown or cannot be read are. local is the zone of times without one. Codes:
 // config_invalid, with the number of the line and nothing of its text.
-func parseSigners(data []byte, namespace string, local *time.Location) (signers, error) {
+func parseSigners(data []byte, local *time.Location) (signers, error) {
 	var out signers
 	for i, raw := range bytes.Split(data, []byte("\n")) {
 		text := strings.Trim(string(raw), " \t\r")
 		if text == "" || strings.HasPrefix(text, "#") {
 			continue
 		}
-		line, counts, problem := parseSigner(text, namespace, local)
+		line, counts, problem := parseSigner(text, local)
 		if problem != "" {
 			return nil, fault.New(fault.ConfigInvalid, "line %d of the signers file: %s", i+1, problem).
 				WithHint("write it as: %s", signersForm)
@@ -62,7 +62,7 @@ func parseSigners(data []byte, namespace string, local *time.Location) (signers,
 }
 
 // parseSigner reads "principal[,principal...] [option[,option...]] key [comment]".
-func parseSigner(text, namespace string, local *time.Location) (line signerLine, counts bool, problem string) {
+func parseSigner(text string, local *time.Location) (line signerLine, counts bool, problem string) {
 	if strings.ContainsRune(text, 0) {
 		return line, false, "a NUL byte"
 	}
@@ -81,7 +81,7 @@ func parseSigner(text, namespace string, local *time.Location) (line signerLine,
 	if problem != "" {
 		return line, false, problem
 	}
-	if counts, problem = o.names(namespace); !counts || problem != "" {
+	if counts, problem = o.names(reviewNamespace); !counts || problem != "" {
 		return line, false, problem
 	}
 	line = signerLine{principals: strings.Split(principals, ","), after: o.after, before: o.before}

@@ -109,12 +109,12 @@ func TestSignersAsOpenSSH(t *testing.T) {
 	for _, c := range cases {
 		file := filepath.Join(dir, "signers")
 		write(t, file, c.file)
-		parsed, err := parseSigners([]byte(c.file), reviewNamespace, berlin(t))
+		parsed, err := parseSigners([]byte(c.file), berlin(t))
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		for _, at := range append(c.at, noon) {
-			_, problem := (&trust{signers: parsed}).verify(k.data, k.signature, reviewNamespace, "ada@example.com", at)
+			_, problem := (&trust{signers: parsed}).verify(k.data, k.signature, "ada@example.com", at)
 			if problem == "" {
 				accepted++
 			}
@@ -176,8 +176,8 @@ func TestSignersRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := "# the first line\n\nbob@example.com " + ours + " " + k.bob + "\n" + text + "\n"
-			_, err := parseSigners([]byte(file), reviewNamespace, time.UTC)
-			f := want(t, err, fault.ConfigInvalid, "ada", strings.Fields(k.ada)[1])
+			_, err := parseSigners([]byte(file), time.UTC)
+			f := wantCode(t, err, fault.ConfigInvalid, "ada", strings.Fields(k.ada)[1])
 			if !strings.HasPrefix(f.Message, "line 4 of the signers file: ") {
 				t.Errorf("the message does not name the line: %s", f.Message)
 			}
@@ -197,7 +197,7 @@ func TestSignersOfOthers(t *testing.T) {
 		`bob@example.com namespaces="mcp-review@evolve" ` + k.bob,
 	}, "\n")
 	file = strings.Replace(file, `"quoted"`, "unquoted", 1)
-	got, err := parseSigners([]byte(file), reviewNamespace, time.UTC)
+	got, err := parseSigners([]byte(file), time.UTC)
 	if err != nil || len(got) != 1 || got[0].principals[0] != "bob@example.com" || got[0].line != 6 {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -209,11 +209,11 @@ func TestRevokedKeys(t *testing.T) {
 	if err != nil || len(revoked) != 2 {
 		t.Fatalf("%v, %v", revoked, err)
 	}
-	signers, err := parseSigners([]byte(`ada namespaces="mcp-review@evolve" `+k.ada), reviewNamespace, time.UTC)
+	signers, err := parseSigners([]byte(`ada namespaces="mcp-review@evolve" `+k.ada), time.UTC)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, problem := (&trust{signers: signers, revoked: revoked}).verify(k.data, k.signature, reviewNamespace, "ada", noon); problem != "its key is revoked" {
+	if _, problem := (&trust{signers: signers, revoked: revoked}).verify(k.data, k.signature, "ada", noon); problem != "its key is revoked" {
 		t.Errorf("a revoked key: %q", problem)
 	}
 	for name, text := range map[string]string{
@@ -223,7 +223,7 @@ func TestRevokedKeys(t *testing.T) {
 		"a broken key":      "ssh-ed25519 AAAA!",
 	} {
 		_, err := parseRevoked([]byte(k.bob + "\n" + text))
-		if f := want(t, err, fault.ConfigInvalid); !strings.HasPrefix(f.Message, "line 2 of gpg.ssh.revocationFile") {
+		if f := wantCode(t, err, fault.ConfigInvalid); !strings.HasPrefix(f.Message, "line 2 of gpg.ssh.revocationFile") {
 			t.Errorf("%s: %s", name, f.Message)
 		}
 	}
@@ -231,7 +231,7 @@ func TestRevokedKeys(t *testing.T) {
 	pub := krl + ".pub"
 	write(t, pub, k.ada+"\n")
 	run(t, "ssh-keygen", "-q", "-k", "-f", krl, pub)
-	if _, err := parseRevoked([]byte(read(t, krl))); !strings.Contains(want(t, err, fault.ConfigInvalid).Message, "KRL") {
+	if _, err := parseRevoked([]byte(read(t, krl))); !strings.Contains(wantCode(t, err, fault.ConfigInvalid).Message, "KRL") {
 		t.Errorf("a binary list: %v", err)
 	}
 }

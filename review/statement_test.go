@@ -262,7 +262,7 @@ func FuzzSigners(f *testing.F) {
 		f.Add([]byte(line))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := parseSigners(data, reviewNamespace, time.UTC)
+		got, err := parseSigners(data, time.UTC)
 		if err != nil {
 			return
 		}
@@ -272,7 +272,7 @@ func FuzzSigners(f *testing.F) {
 			if !strings.Contains(text, reviewNamespace) || s.key == nil || len(s.principals) == 0 {
 				t.Fatalf("%q counts", text)
 			}
-			alone, err := parseSigners([]byte(text), reviewNamespace, time.UTC)
+			alone, err := parseSigners([]byte(text), time.UTC)
 			if err != nil || len(alone) != 1 || !sameKey(alone[0].key, s.key) {
 				t.Fatalf("%q is read otherwise alone: %v", text, err)
 			}

@@ -37,9 +37,9 @@ func TestParseToken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := ParseToken(s)
 			if len(s) > len(Prefix) {
-				want(t, err, fault.TokenMalformed, s)
+				wantCode(t, err, fault.TokenMalformed, s)
 			} else {
-				want(t, err, fault.TokenMalformed)
+				wantCode(t, err, fault.TokenMalformed)
 			}
 		})
 	}

@@ -46,7 +46,7 @@ func loadTrust(repo *gitrepo.Repo, p *Policy) (*trust, error) {
 	}
 	t := &trust{}
 	// Times without a zone are in the host's, as ssh-keygen reads them.
-	if t.signers, err = parseSigners(data, reviewNamespace, time.Local); err != nil {
+	if t.signers, err = parseSigners(data, time.Local); err != nil {
 		return nil, err
 	}
 	t.revoked, err = loadRevoked(repo, p)
@@ -86,8 +86,8 @@ func homePath(repo *gitrepo.Repo, path string) string {
 
 // verify checks an SSH signature in process and returns its key, if that may sign
 // as principal at this moment. problem says why not.
-func (t *trust) verify(data, armored []byte, namespace, principal string, now time.Time) (key ssh.PublicKey, problem string) {
-	key, problem = checkSignature(data, armored, namespace)
+func (t *trust) verify(data, armored []byte, principal string, now time.Time) (key ssh.PublicKey, problem string) {
+	key, problem = checkSignature(data, armored, reviewNamespace)
 	if problem != "" {
 		return nil, problem
 	}

@@ -32,16 +32,16 @@ func TestTokenOfAMove(t *testing.T) {
 			if err := CheckUnderLock(h.ctx, h.repo, h.policy(), got, h.now); err != nil {
 				t.Error(err)
 			}
-			if want(t, h.verify(m), fault.TokenMissing).Hint == "" {
+			if wantCode(t, h.verify(m), fault.TokenMissing).Hint == "" {
 				t.Error("no next step")
 			}
-			want(t, h.verify(m, Token{}), fault.TokenMalformed)
+			wantCode(t, h.verify(m, Token{}), fault.TokenMalformed)
 			h.promote(m)
 			back := h.commit(map[string]string{"agent/mcp/docs.yaml": docs("1")})
 			h.promote(Move{Ref: ref, New: back})
 			// The same change again: history knows.
 			again := h.move(h.bump("docs", "2"))
-			f := want(t, h.verify(again, r.Token), fault.TokenUsed)
+			f := wantCode(t, h.verify(again, r.Token), fault.TokenUsed)
 			if !strings.Contains(f.Hint, "evolve review "+brief(again.New)+" --ref "+ref) {
 				t.Errorf("the next step is %q", f.Hint)
 			}
@@ -145,7 +145,7 @@ func TestTokenUsedOrStale(t *testing.T) {
 			h := build(t)
 			m := h.move(h.bump("docs", "2"))
 			r := h.review(m)
-			want(t, h.verify(c.story(h, m), r.Token), c.code)
+			wantCode(t, h.verify(c.story(h, m), r.Token), c.code)
 		})
 	}
 }
@@ -163,11 +163,11 @@ func TestTokenOfANewRef(t *testing.T) {
 		t.Errorf("the base is %q", r.Statement.Base())
 	}
 	h.spent[r.Token] = true
-	want(t, h.verify(m, r.Token), fault.TokenUsed)
+	wantCode(t, h.verify(m, r.Token), fault.TokenUsed)
 	h.spent[r.Token] = false
 	h.Git("update-ref", m.Ref, h.Git("rev-parse", "live"))
 	m.Old, m.Deltas = h.at(m.Ref), h.deltas(h.at(m.Ref), head)
-	want(t, h.verify(m, r.Token), fault.TokenStale)
+	wantCode(t, h.verify(m, r.Token), fault.TokenStale)
 }
 
 // TestLaunchedFileIsAnItem: what a server runs is reviewed, and used up, like its
@@ -188,7 +188,7 @@ func TestLaunchedFileIsAnItem(t *testing.T) {
 	}
 	h.promote(m)
 	h.promote(Move{Ref: ref, New: h.commit(map[string]string{"server/lib.js": "1\n"})})
-	want(t, h.verify(h.move(h.commit(map[string]string{"server/lib.js": "2\n"})), r.Token), fault.TokenUsed)
+	wantCode(t, h.verify(h.move(h.commit(map[string]string{"server/lib.js": "2\n"})), r.Token), fault.TokenUsed)
 }
 
 // TestRulesInOrder: of two broken rules the first is the answer.
@@ -212,12 +212,12 @@ func TestRulesInOrder(t *testing.T) {
 	h.Git("config", "evolve.repository", "example.org/other")
 	h.now = noon.Add(48 * time.Hour)
 	for _, s := range steps {
-		want(t, h.verify(other, s.token()), s.code)
+		wantCode(t, h.verify(other, s.token()), s.code)
 	}
 	h.Git("config", "--unset", "gpg.ssh.allowedSignersFile")
-	want(t, h.verify(other, r.Token), fault.TokenWrongRepository)
+	wantCode(t, h.verify(other, r.Token), fault.TokenWrongRepository)
 	h.Git("config", "--unset", "evolve.repository")
-	want(t, h.verify(other, r.Token), fault.TokenWrongRef)
+	wantCode(t, h.verify(other, r.Token), fault.TokenWrongRef)
 	signer, err := LoadSigner(h.ctx, h.repo, h.policy())
 	if err != nil {
 		t.Fatal(err)
@@ -225,23 +225,23 @@ func TestRulesInOrder(t *testing.T) {
 	if err := Revoke(h.ctx, h.repo, h.policy(), signer, r.Token, h.now); err != nil {
 		t.Fatal(err)
 	}
-	want(t, h.verify(m, r.Token), fault.TokenRevoked)
+	wantCode(t, h.verify(m, r.Token), fault.TokenRevoked)
 	h.Git("update-ref", "-d", RevocationRefs+r.Token.Hex())
-	want(t, h.verify(m, r.Token), fault.TokenExpired)
+	wantCode(t, h.verify(m, r.Token), fault.TokenExpired)
 	h.now = noon.Add(-6 * time.Minute)
-	want(t, h.verify(m, r.Token), fault.TokenNotYetValid)
+	wantCode(t, h.verify(m, r.Token), fault.TokenNotYetValid)
 	h.now = noon.Add(-5 * time.Minute)
 	if err := h.verify(m, r.Token); err != nil {
 		t.Errorf("within the skew: %v", err)
 	}
 	h.now = noon.Add(24 * time.Hour)
-	want(t, h.verify(m, r.Token), fault.TokenExpired)
+	wantCode(t, h.verify(m, r.Token), fault.TokenExpired)
 	h.now = noon.Add(24*time.Hour - time.Second)
 	if err := h.verify(m, r.Token); err != nil {
 		t.Errorf("in its last second: %v", err)
 	}
 	h.Git("config", "evolve.maxExpiry", "1h")
-	want(t, h.verify(m, r.Token), fault.TokenExpired)
+	wantCode(t, h.verify(m, r.Token), fault.TokenExpired)
 }
 
 // forge signs a changed statement with the key that the repository made.
@@ -296,13 +296,13 @@ func TestSignedButWrong(t *testing.T) {
 		"an option for its base": {fault.TokenUnknown, func(b *statementBody) { b.Predicate.Base = "--all" }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			want(t, h.verify(m, h.forge(r, c.change)), c.code)
+			wantCode(t, h.verify(m, h.forge(r, c.change)), c.code)
 		})
 	}
-	want(t, h.verify(m, h.store([]byte(strings.Replace(string(r.data), `"ref": `, `"ref": "refs/heads/main", "ref": `, 1)))), fault.TokenUnknown)
+	wantCode(t, h.verify(m, h.store([]byte(strings.Replace(string(r.data), `"ref": `, `"ref": "refs/heads/main", "ref": `, 1)))), fault.TokenUnknown)
 	sha256 := build(t, gittest.SHA256)
 	foreign := sha256.review(sha256.move(sha256.bump("docs", "2")))
-	want(t, h.verify(m, h.forge(foreign, func(*statementBody) {})), fault.TokenWrongRepository)
+	wantCode(t, h.verify(m, h.forge(foreign, func(*statementBody) {})), fault.TokenWrongRepository)
 }
 
 func TestBindCommit(t *testing.T) {
@@ -317,10 +317,10 @@ func TestBindCommit(t *testing.T) {
 	if err := h.verify(h.move(gitrepo.ID(amended)), r.Token); err != nil {
 		t.Errorf("the same tree: %v", err)
 	}
-	want(t, h.verify(h.move(h.commit(map[string]string{"README": "2\n"})), r.Token), fault.TokenStale)
+	wantCode(t, h.verify(h.move(h.commit(map[string]string{"README": "2\n"})), r.Token), fault.TokenStale)
 	on := h.CommitOn([]string{string(m.Old)}, merged("1", "1", "README", "1\n"), "empty")
 	h.promote(Move{Ref: ref, New: gitrepo.ID(on)})
-	want(t, h.verify(h.move(gitrepo.ID(h.CommitOn([]string{on}, merged("2", "1", "README", "1\n"), "rebased"))), r.Token), fault.TokenStale)
+	wantCode(t, h.verify(h.move(gitrepo.ID(h.CommitOn([]string{on}, merged("2", "1", "README", "1\n"), "rebased"))), r.Token), fault.TokenStale)
 }
 
 // TestNonFastForward: where refs may go back, history alone cannot tell, and the
@@ -336,7 +336,7 @@ func TestNonFastForward(t *testing.T) {
 	}
 	h.promote(m, r.Token)
 	h.Git("update-ref", ref, string(m.Old))
-	want(t, h.verify(m, r.Token), fault.TokenUsed)
+	wantCode(t, h.verify(m, r.Token), fault.TokenUsed)
 }
 
 func TestReviewers(t *testing.T) {
@@ -359,30 +359,30 @@ func TestReviewers(t *testing.T) {
 	}
 	h.as(ada2)
 	a3 := alias()
-	want(t, h.verify(m, a), fault.ReviewsInsufficient)
-	want(t, h.verify(m, a, a), fault.ReviewsInsufficient)
-	want(t, h.verify(m, a, a2), fault.ReviewsInsufficient)  // one person, two keys
-	want(t, h.verify(m, a2, a3), fault.ReviewsInsufficient) // one key, two names
+	wantCode(t, h.verify(m, a), fault.ReviewsInsufficient)
+	wantCode(t, h.verify(m, a, a), fault.ReviewsInsufficient)
+	wantCode(t, h.verify(m, a, a2), fault.ReviewsInsufficient)  // one person, two keys
+	wantCode(t, h.verify(m, a2, a3), fault.ReviewsInsufficient) // one key, two names
 	if err := h.verify(m, a, b); err != nil {
 		t.Errorf("two people: %v", err)
 	}
 	if err := h.verify(m, a, a2, a3, b); err != nil {
 		t.Errorf("two people among four records: %v", err)
 	}
-	want(t, h.verify(m, a, b, Token{digits}), fault.TokenUnknown)
+	wantCode(t, h.verify(m, a, b, Token{digits}), fault.TokenUnknown)
 
 	h.Git("config", "evolve.forbidSelfReview", "true")
 	by2 := func(p Pusher, tokens ...Token) error {
 		_, err := h.verifyAs(p, m, tokens...)
 		return err
 	}
-	want(t, by2(Pusher{Name: "carol@example.com"}, a, b), fault.SelfReview) // not proved
-	want(t, by2(Pusher{Name: "bob@example.com", Authenticated: true}, a, b), fault.SelfReview)
+	wantCode(t, by2(Pusher{Name: "carol@example.com"}, a, b), fault.SelfReview) // not proved
+	wantCode(t, by2(Pusher{Name: "bob@example.com", Authenticated: true}, a, b), fault.SelfReview)
 	bobKey, problem := readKey(bobPublic)
 	if problem != "" {
 		t.Fatal(problem)
 	}
-	want(t, by2(Pusher{Name: "robert", KeyFingerprint: fingerprint(bobKey), Authenticated: true}, a, b), fault.SelfReview)
+	wantCode(t, by2(Pusher{Name: "robert", KeyFingerprint: fingerprint(bobKey), Authenticated: true}, a, b), fault.SelfReview)
 	if err := by2(Pusher{Name: "carol@example.com", Authenticated: true}, a, b); err != nil {
 		t.Errorf("somebody else: %v", err)
 	}
@@ -439,9 +439,9 @@ func TestUnderLock(t *testing.T) {
 	if err := CheckUnderLock(h.ctx, h.repo, p, nil, noon); err != nil {
 		t.Errorf("without records: %v", err)
 	}
-	want(t, again(noon.Add(24*time.Hour)), fault.TokenExpired)
+	wantCode(t, again(noon.Add(24*time.Hour)), fault.TokenExpired)
 	write(t, file, "# nobody any more\n")
-	want(t, again(noon), fault.TokenUntrusted)
+	wantCode(t, again(noon), fault.TokenUntrusted)
 	write(t, file, line("ada@example.com", public)+"\n")
 	s, err := LoadSigner(h.ctx, h.repo, p)
 	if err != nil {
@@ -450,17 +450,17 @@ func TestUnderLock(t *testing.T) {
 	if err := Revoke(h.ctx, h.repo, p, s, r.Token, noon); err != nil {
 		t.Fatal(err)
 	}
-	want(t, again(noon), fault.TokenRevoked)
+	wantCode(t, again(noon), fault.TokenRevoked)
 }
 
 func TestVerifyGuards(t *testing.T) {
 	h := build(t)
 	m := h.move(h.bump("docs", "2"))
 	r := h.review(m)
-	want(t, h.verify(Move{Ref: ref, Old: m.Old, Deltas: m.Deltas}, r.Token), fault.Internal)
+	wantCode(t, h.verify(Move{Ref: ref, Old: m.Old, Deltas: m.Deltas}, r.Token), fault.Internal)
 	_, err := Verify(h.ctx, h.repo, h.policy(), m, []Token{r.Token}, Options{Now: noon})
-	want(t, err, fault.Internal)
-	want(t, h.verify(m, make([]Token, maxTokens+1)...), fault.TokenMalformed)
+	wantCode(t, err, fault.Internal)
+	wantCode(t, h.verify(m, make([]Token, maxTokens+1)...), fault.TokenMalformed)
 	failure := errors.New("disk")
 	_, err = Verify(h.ctx, h.repo, h.policy(), Move{Ref: ref, New: m.New, Deltas: m.Deltas}, []Token{h.forge(r, func(b *statementBody) { b.Predicate.Base = Absent })},
 		Options{Now: noon, Surface: h.surface, SpentAbsent: func(Token) (bool, error) { return false, failure }})
@@ -472,5 +472,5 @@ func TestVerifyGuards(t *testing.T) {
 	_, err = Verify(ctx, h.repo, h.policy(), m, []Token{r.Token}, Options{
 		Now: noon, Surface: h.surface, SpentAbsent: func(Token) (bool, error) { return false, nil },
 	})
-	want(t, err, fault.Interrupted)
+	wantCode(t, err, fault.Interrupted)
 }
