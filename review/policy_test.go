@@ -201,7 +201,7 @@ func TestHostFiles(t *testing.T) {
 	refused("an open directory", file, "directory that anybody can write")
 	chmod(dir, os.ModeSticky|0o777)
 	if _, err := p.place.readHostFile(file, "it"); err != nil {
-		t.Errorf("in a directory like /tmp: %v", err)
+		t.Errorf("in a sticky directory: %v", err)
 	}
 	chmod(dir, 0o755)
 	if os.Geteuid() == 0 {
