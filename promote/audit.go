@@ -25,12 +25,12 @@ const maxAuditLine = 1 << 20
 type Entry struct {
 	At      time.Time  `json:"at"`
 	Who     string     `json:"who"`
-	By      string     `json:"by"` // promote, rollback, pre-receive
+	By      string     `json:"by"` // promote, rollback, pre-receive, reference-transaction, or who saw a move
 	Ref     string     `json:"ref"`
 	Old     gitrepo.ID `json:"old"` // "" if the ref did not exist
 	New     gitrepo.ID `json:"new"`
 	Tokens  []string   `json:"tokens"`
-	Verdict string     `json:"verdict"` // moved, refused
+	Verdict string     `json:"verdict"` // moved, refused, seen
 	Code    string     `json:"code,omitempty"`
 	Reason  string     `json:"reason,omitempty"`
 	// Recovered says that the command that moved the ref was cut off before it
@@ -44,6 +44,8 @@ type Entry struct {
 const (
 	VerdictMoved   = "moved"
 	VerdictRefused = "refused"
+	// VerdictSeen is of a move that a hook or doctor saw later and did not judge.
+	VerdictSeen = "seen"
 )
 
 // auditLog is the audit log of one repository.

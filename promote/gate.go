@@ -36,6 +36,8 @@ type Proposal struct {
 	// Tokens are those named outright. Without any, the trailers of the
 	// commits that move are asked.
 	Tokens []review.Token
+	// Beside are records that come with a push and are no refs yet.
+	Beside map[review.Token]gitrepo.ID
 	Pusher review.Pusher
 }
 
@@ -162,6 +164,14 @@ func (g *Gate) tokens(ctx context.Context, j *Judgement) ([]review.Token, error)
 // a token that is not good carries no move, and does not spoil one that is.
 // When none is good, the first one's refusal is the answer.
 func (g *Gate) trailerTokens(ctx context.Context, j *Judgement) ([]review.Token, error) {
+	named, err := g.namedInTrailers(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	return g.goodAlone(ctx, j, named)
+}
+
+func (g *Gate) namedInTrailers(ctx context.Context, j *Judgement) ([]review.Token, error) {
 	ids, err := g.Repo.Range(ctx, j.Old, j.New, maxRange)
 	if err != nil {
 		return nil, err
@@ -174,7 +184,12 @@ func (g *Gate) trailerTokens(ctx context.Context, j *Judgement) ([]review.Token,
 		}
 		messages = append(messages, commit.Message)
 	}
-	named := review.TrailerTokens(messages)
+	return review.TrailerTokens(messages), nil
+}
+
+// goodAlone keeps those tokens that are good for this move, however many reviews
+// it needs; of several that are not, it keeps the first.
+func (g *Gate) goodAlone(ctx context.Context, j *Judgement, named []review.Token) ([]review.Token, error) {
 	if len(named) < 2 {
 		return named, nil
 	}
@@ -202,6 +217,7 @@ func (g *Gate) verify(ctx context.Context, j *Judgement, tokens []review.Token) 
 		Now:         g.Now(),
 		Pusher:      j.Pusher,
 		Surface:     g.Surface,
+		Beside:      j.Beside,
 		SpentAbsent: func(t review.Token) (bool, error) { return g.audit().spent(j.Ref, t) },
 	})
 }

@@ -55,6 +55,7 @@ func (l *policyLoader) load() {
 	p.ForbidSelfReview = l.boolean("evolve.forbidSelfReview")
 	p.Bind = Bind(l.text("evolve.bind", string(BindChange)))
 	p.AllowNonFastForward = l.boolean("evolve.allowNonFastForward")
+	p.PusherVariable = l.text("evolve.pusherVariable", "")
 	p.SharedRepository = l.text("core.sharedRepository", "")
 	p.signProgram = l.text("gpg.ssh.program", "")
 	p.signersFile = l.text("gpg.ssh.allowedSignersFile", "")
@@ -77,6 +78,7 @@ func (l *policyLoader) check() {
 		{"evolve.allowNonFastForward", "needs evolve.bind=commit beside it", p.AllowNonFastForward && p.Bind != BindCommit},
 		{"evolve.maxExpiry", "may be 366d at most", p.MaxExpiry > maxMaxExpiry},
 		{"evolve.expiry", "is longer than evolve.maxExpiry", p.Expiry > p.MaxExpiry},
+		{"evolve.pusherVariable", "names an environment variable, such as GL_USER", strangeVariable(p.PusherVariable)},
 		{"evolve.repository", "must be one line of at most 255 bytes", len(p.Repository) > maxRepository || !oneLine(p.Repository)},
 		{"evolve.guard", "takes full names of refs, such as refs/heads/main", slices.ContainsFunc(p.Guard, func(s string) bool { return !validRef(s) })},
 		{"evolve.core", "takes directories below the top, such as agents/*", slices.ContainsFunc(p.CorePatterns, strangePattern)},

@@ -19,6 +19,7 @@ type Policy struct {
 	ForbidSelfReview    bool          // evolve.forbidSelfReview
 	Bind                Bind          // evolve.bind
 	AllowNonFastForward bool          // evolve.allowNonFastForward; only with BindCommit
+	PusherVariable      string        // evolve.pusherVariable: the server's variable that names the pusher, "" for none
 	SharedRepository    string        // core.sharedRepository, "" if not set
 
 	signingKey     string // what signs, "" for the generated key

@@ -33,11 +33,14 @@ var allowed = map[string][]string{
 		"internal/decl", "internal/fault", "internal/gitrepo", "internal/redact", "internal/safetext",
 		"review", "securitydiff",
 	},
+	"hooks":           {"internal/fault", "internal/gitrepo", "internal/safetext", "promote", "review"},
 	"internal/render": {"internal/fault", "internal/redact", "internal/safetext", "securitydiff"},
 	"runtime": {
 		"internal/decl", "internal/fault", "internal/netguard", "internal/redact", "internal/safetext",
 	},
+	"cmd/evolve-hook": {"hooks", "internal/fault"},
 	"cmd/evolve": {
+		"hooks",
 		"internal/decl", "internal/fault", "internal/gitrepo", "internal/redact", "internal/render",
 		"internal/safetext", "promote", "review", "securitydiff",
 	},

@@ -1,0 +1,48 @@
+// Command evolve-hook is what Git's hooks run at a server: pre-receive,
+// reference-transaction and post-receive. It links no MCP client and opens no
+// socket; a push starts it up to four times.
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/evolve-mcp/evolve/hooks"
+	"github.com/evolve-mcp/evolve/internal/fault"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	status := run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stderr)
+	stop()
+	os.Exit(status)
+}
+
+// run returns the exit status: 0 lets Git go on, 1 refuses, also on a bug of
+// ours. Git makes no other difference.
+func run(ctx context.Context, args, env []string, stdin io.Reader, stderr io.Writer) (status int) {
+	defer func() {
+		if recover() != nil { // a panic's value may quote anything
+			hooks.Refusal(stderr, fault.New(fault.Internal, "evolve-hook stopped on a bug of its own; nothing moved"))
+			status = 1
+		}
+	}()
+	if len(args) == 0 {
+		args = []string{""}
+	}
+	err := hooks.Run(ctx, args[0], hooks.Input{Env: env, Args: args[1:], Stdin: stdin, Stderr: stderr, Now: time.Now})
+	if err == nil {
+		return 0
+	}
+	var f *fault.Fault
+	if !errors.As(err, &f) {
+		f = fault.New(fault.Internal, "evolve-hook met an error without a code; nothing moved")
+	}
+	hooks.Refusal(stderr, f)
+	return 1
+}

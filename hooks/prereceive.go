@@ -1,0 +1,203 @@
+package hooks
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/evolve-mcp/evolve/internal/fault"
+	"github.com/evolve-mcp/evolve/internal/gitrepo"
+	"github.com/evolve-mcp/evolve/promote"
+	"github.com/evolve-mcp/evolve/review"
+)
+
+// PreReceive judges a push before any ref moves. Its error refuses the whole
+// push. Every guarded move that may happen gets a claim, and every refused one a
+// line of the audit log.
+func PreReceive(ctx context.Context, in Input) error {
+	updates, err := readUpdates(in.Stdin)
+	if err != nil {
+		return err
+	}
+	return inRepo(ctx, in, func(h *hook) error {
+		p := &push{
+			hook: h, beside: map[review.Token]gitrepo.ID{}, revoking: map[review.Token]bool{},
+			namespace: getenv(in.Env, "GIT_NAMESPACE"),
+		}
+		p.pusher = h.pusher(ctx, updates)
+		return p.judge(ctx, updates)
+	})
+}
+
+// push is one push being judged.
+type push struct {
+	*hook
+	namespace string
+	pusher    review.Pusher
+	// beside are the records pushed with the branch, not yet refs; revoking are
+	// the tokens that the push takes back.
+	beside   map[review.Token]gitrepo.ID
+	revoking map[review.Token]bool
+	claims   []promote.Claim
+}
+
+func (p *push) judge(ctx context.Context, updates []update) error {
+	states, err := p.states(ctx, updates)
+	if err != nil {
+		return err
+	}
+	p.reportSeen(ctx)
+	var moves []update
+	for _, u := range updates {
+		guarded, err := p.sort(ctx, u, states[u.full])
+		if err != nil {
+			return err
+		}
+		if guarded {
+			moves = append(moves, u)
+		}
+	}
+	if len(moves) > maxGuarded {
+		return fault.New(fault.Unsupported, "more than %d guarded refs would move in one push", maxGuarded).WithHint("push them one by one")
+	}
+	targets := map[string]bool{}
+	for _, u := range moves {
+		state := states[u.full]
+		if targets[state.Target] {
+			return fault.New(fault.RefProtected, "%s is named twice in one push, perhaps through a symbolic ref", shown(bareName(state.Target))).
+				WithHint("push it once, by its own name")
+		}
+		targets[state.Target] = true
+		if err := p.move(ctx, u, state); err != nil {
+			return err
+		}
+	}
+	return p.leaveClaims(ctx)
+}
+
+// leaveClaims writes the claims, only now that the whole push was allowed, and
+// then settles what earlier pushes left.
+func (p *push) leaveClaims(ctx context.Context) error {
+	for _, c := range p.claims {
+		if err := p.gate.LeaveClaim(c); err != nil {
+			return err
+		}
+	}
+	if len(p.claims) == 0 {
+		return nil
+	}
+	return p.gate.Reconcile(ctx)
+}
+
+// states looks up what the push's names stand for here.
+func (p *push) states(ctx context.Context, updates []update) (map[string]gitrepo.RefState, error) {
+	names := make([]string, 0, len(updates))
+	for i := range updates {
+		u := &updates[i]
+		if !strings.HasPrefix(u.ref, "refs/") {
+			return nil, fault.New(fault.RefProtected, "%s is no ref that can be pushed to", shown(u.ref)).
+				WithHint("push to a branch by its full name: git push REMOTE HEAD:refs/heads/NAME")
+		}
+		u.full = inNamespace(p.namespace, u.ref)
+		names = append(names, u.full)
+	}
+	return p.repo.RefStates(ctx, names)
+}
+
+// sort looks at one line: records are checked, names of evolve's and Git's own
+// refused. guarded says that the ref must be judged.
+func (p *push) sort(ctx context.Context, u update, state gitrepo.RefState) (guarded bool, err error) {
+	for _, name := range []string{bareName(u.full), bareName(state.Target)} {
+		switch {
+		case strings.HasPrefix(name, review.RecordRefs) && state.Target == u.full:
+			return false, p.record(ctx, u, strings.TrimPrefix(name, review.RecordRefs))
+		case strings.HasPrefix(name, review.RevocationRefs) && state.Target == u.full:
+			return false, p.revocation(ctx, u, strings.TrimPrefix(name, review.RevocationRefs))
+		case hasPrefix(name, evolvePrefix), hasPrefix(name, replacePrefix):
+			return false, fault.New(fault.RefProtected, "%s cannot be pushed: it belongs to Git or evolve", shown(name)).
+				WithHint("leave it out of the push; records go with evolve reviews push REMOTE")
+		}
+	}
+	if p.guarded(u.full) && state.Target != u.full {
+		return false, fault.New(fault.RefProtected, "%s is guarded and became a symbolic ref, which no push did", shown(bareName(u.full))).
+			WithHint("the host looks at it: git symbolic-ref %s, and evolve doctor", word(u.full))
+	}
+	return p.guarded(state.Target), nil
+}
+
+// move judges one guarded ref.
+func (p *push) move(ctx context.Context, u update, state gitrepo.RefState) error {
+	proposal := promote.Proposal{
+		Ref: bareName(state.Target), Old: u.old, New: u.new, Tokens: p.named(), Pusher: p.pusher, Beside: p.beside,
+	}
+	err := p.decide(ctx, proposal, u, state)
+	if err != nil {
+		p.gate.AuditRefusal(proposal, promote.ByPreReceive, err)
+		return forPusher(err, proposal, p.repo.Bare())
+	}
+	return nil
+}
+
+func (p *push) decide(ctx context.Context, proposal promote.Proposal, u update, state gitrepo.RefState) (err error) {
+	if state.Value != u.old {
+		return fault.New(fault.RefMoved, "%s is not where the push says it is", shown(proposal.Ref)).
+			WithHint("git fetch, then review and push again")
+	}
+	if proposal.New, err = p.peel(ctx, u.new); err != nil {
+		return err
+	}
+	if proposal.Old, err = p.peel(ctx, u.old); err != nil {
+		return err
+	}
+	j, err := p.gate.JudgePush(ctx, proposal)
+	if err != nil {
+		return err
+	}
+	p.claims = append(p.claims, p.gate.NewClaim(j, promote.ByPreReceive, state.Target, u.old, u.new))
+	return nil
+}
+
+// peel follows annotated tags, which a guarded ref outside refs/heads/ may hold.
+func (p *push) peel(ctx context.Context, id gitrepo.ID) (gitrepo.ID, error) {
+	if id == "" {
+		return "", nil
+	}
+	return p.repo.PeelCommit(ctx, id)
+}
+
+// named are the tokens of the push: those whose records come beside the branch,
+// and those of push options. Tokens that the push itself revokes are none.
+func (p *push) named() []review.Token {
+	beside := slices.SortedFunc(maps.Keys(p.beside), func(a, b review.Token) int { return strings.Compare(a.Hex(), b.Hex()) })
+	return slices.DeleteFunc(append(beside, optionTokens(p.in.Env)...), func(t review.Token) bool { return p.revoking[t] })
+}
+
+// reportSeen tells of guarded refs that something moved past every hook. It is
+// told, not refused: the audit log keeps it, and every further move is judged
+// from where the ref is.
+func (p *push) reportSeen(ctx context.Context) {
+	names := make([]string, 0, len(p.policy.Guard))
+	for _, g := range p.policy.Guard {
+		names = append(names, inNamespace(p.namespace, g))
+	}
+	states, err := p.repo.RefStates(ctx, names)
+	if err != nil {
+		return // the move itself says so, where it concerns one
+	}
+	present := map[string]gitrepo.ID{}
+	for name, s := range states {
+		present[name] = s.Value
+		if s.Target != name {
+			_, _ = fmt.Fprintf(p.in.Stderr, "evolve: warning: %s is guarded and became a symbolic ref; the host's evolve doctor says more\n", shown(name))
+		}
+	}
+	seen, err := p.gate.SeeMoves(ctx, present)
+	if err != nil {
+		return
+	}
+	for _, s := range seen {
+		_, _ = fmt.Fprintf(p.in.Stderr, "evolve: warning: ref_moved: something moved %s past the gate; the host's evolve doctor says more\n", shown(s.Ref))
+	}
+}

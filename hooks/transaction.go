@@ -1,0 +1,145 @@
+package hooks
+
+import (
+	"context"
+	"strings"
+
+	"github.com/evolve-mcp/evolve/internal/fault"
+	"github.com/evolve-mcp/evolve/internal/gitrepo"
+	"github.com/evolve-mcp/evolve/promote"
+)
+
+// ReferenceTransaction runs under the refs' locks. In the phase "prepared" its
+// error vetoes the transaction; in "committed" the moves are written down; other
+// phases, also those that a newer Git may bring, are none of its business.
+func ReferenceTransaction(ctx context.Context, in Input) error {
+	phase := ""
+	if len(in.Args) > 0 {
+		phase = in.Args[0]
+	}
+	if phase != "prepared" && phase != "committed" {
+		return nil
+	}
+	updates, err := readUpdates(in.Stdin)
+	if err != nil {
+		return err
+	}
+	updates = refsOnly(updates)
+	if len(updates) == 0 {
+		return nil
+	}
+	return inRepo(ctx, in, func(h *hook) error {
+		moves, err := h.guardedTargets(ctx, updates)
+		if err != nil {
+			return err
+		}
+		for _, m := range moves {
+			if phase == "committed" {
+				err = h.gate.SettlePushed(m.target, m.old, m.new)
+			} else {
+				err = h.hold(ctx, m)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// refsOnly drops HEAD and the like: Git lists them beside the branch that moves.
+func refsOnly(updates []update) []update {
+	var out []update
+	for _, u := range updates {
+		if strings.HasPrefix(u.ref, "refs/") {
+			u.full = u.ref
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// guardedMove is one guarded ref in a transaction.
+type guardedMove struct {
+	update
+	target string
+}
+
+// guardedTargets keeps the guarded refs, each once: a symbolic ref and its target
+// are both listed.
+func (h *hook) guardedTargets(ctx context.Context, updates []update) ([]guardedMove, error) {
+	names := make([]string, 0, len(updates))
+	for _, u := range updates {
+		names = append(names, u.full)
+	}
+	states, err := h.repo.RefStates(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	var out []guardedMove
+	seen := map[string]bool{}
+	for _, u := range updates {
+		target := states[u.full].Target
+		if u.symbolic || h.guarded(u.full) && target != u.full {
+			target = u.full // the name itself is what changes, or was changed before
+		}
+		if !h.guarded(target) && !h.guarded(u.full) || seen[target] {
+			continue
+		}
+		seen[target] = true
+		out = append(out, guardedMove{update: u, target: target})
+	}
+	return out, nil
+}
+
+// hold vetoes a move that nobody judged, and writes the veto down.
+func (h *hook) hold(ctx context.Context, m guardedMove) error {
+	present, err := h.repo.ReadRef(ctx, m.target) // in a fresh process, under the lock
+	if err != nil {
+		return err
+	}
+	if err = h.fits(ctx, m, present); err != nil {
+		h.gate.AuditRefusal(promote.Proposal{
+			Ref: m.target, Old: present, New: m.new, Pusher: h.pusher(ctx, nil),
+		}, promote.ByTransaction, err)
+	}
+	return err
+}
+
+func (h *hook) fits(ctx context.Context, m guardedMove, present gitrepo.ID) error {
+	ref := shown(m.target)
+	switch {
+	case m.symbolic:
+		return fault.New(fault.RefProtected, "%s is guarded: it cannot become or stop being a symbolic ref", ref).
+			WithHint("to move it: evolve promote REV --ref %s", word(bareName(m.target)))
+	case m.new == "":
+		return h.fitsDelete(m, present)
+	case m.new == present:
+		return nil // nothing moves; so pack-refs writes what it packs
+	case m.old != "" && m.old != present:
+		// Git compared the old value before, and can be wrong about it while
+		// packed-refs is being rewritten.
+		return fault.New(fault.RefMoved, "%s moved meanwhile", ref).WithHint("git fetch, then review and push again")
+	}
+	return h.gate.CheckClaim(ctx, m.target, present, m.new)
+}
+
+// fitsDelete vetoes every delete but that of a loose ref which pack-refs has just
+// packed: then packed-refs holds the value, and is not locked, as it is while a
+// ref is really deleted.
+func (h *hook) fitsDelete(m guardedMove, present gitrepo.ID) error {
+	if present == "" {
+		return nil
+	}
+	if m.old == present {
+		packed, locked, err := h.repo.PackedValue(m.target)
+		if err != nil {
+			return err
+		}
+		if packed == present && !locked {
+			return nil
+		}
+	}
+	return fault.New(fault.RefProtected, "%s is guarded: it cannot be deleted", shown(m.target)).
+		WithHint("to stop guarding it, the host runs: git config --unset-all evolve.guard '^%s$'", shown(bareName(m.target)))
+}
