@@ -30,13 +30,13 @@ func (h *hook) pusher(ctx context.Context, updates []update) review.Pusher {
 		return p
 	}
 	if v := h.policy.PusherVariable; v != "" {
-		if name := getenv(h.in.Env, v); review.PrincipalForm(name) {
+		if name := getenv(h.in.Env, v); review.IsPrincipal(name) {
 			return review.Pusher{Name: name, Authenticated: true}
 		}
 		return review.Pusher{Name: "unknown" + unproved}
 	}
 	for _, v := range Variables {
-		if name := getenv(h.in.Env, v.Name); review.PrincipalForm(name) {
+		if name := getenv(h.in.Env, v.Name); review.IsPrincipal(name) {
 			return review.Pusher{Name: name + unproved}
 		}
 	}

@@ -66,7 +66,7 @@ func pushers(repo *gitrepo.Repo, p *Policy, key ssh.PublicKey, now time.Time) []
 	if err != nil {
 		return nil
 	}
-	known, err := parseSigners(data, gitNamespace, time.Local)
+	known, err := parseSignersFor(data, gitNamespace, time.Local)
 	if err != nil {
 		return nil
 	}
@@ -78,14 +78,9 @@ func pushers(repo *gitrepo.Repo, p *Policy, key ssh.PublicKey, now time.Time) []
 	return principals
 }
 
-// PrincipalForm reports whether a text may stand as a pusher's name in the audit
-// log and beside a reviewer's: as in a signers file, without wildcards.
-func PrincipalForm(s string) bool {
-	const longest = 128
-	return s != "" && len(s) <= longest && !strings.ContainsFunc(s, func(r rune) bool {
-		return r <= ' ' || r > '~' || strings.ContainsRune(`,*?!"#`, r)
-	})
-}
+// IsPrincipal reports whether a text may stand as a pusher's name in the audit
+// log and beside a reviewer's: what may be a principal of the signers file.
+func IsPrincipal(s string) bool { return isPrincipal(s) }
 
 var variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 

@@ -42,13 +42,18 @@ type signers []signerLine
 // that are unknown or cannot be read are. local is the zone of times without one. Codes:
 // config_invalid, with the number of the line and nothing of its text.
 func parseSigners(data []byte, local *time.Location) (signers, error) {
+	return parseSignersFor(data, reviewNamespace, local)
+}
+
+// parseSignersFor is parseSigners for another namespace: who may sign a push.
+func parseSignersFor(data []byte, namespace string, local *time.Location) (signers, error) {
 	var out signers
 	for i, raw := range bytes.Split(data, []byte("\n")) {
 		text := strings.Trim(string(raw), " \t\r")
 		if text == "" || strings.HasPrefix(text, "#") {
 			continue
 		}
-		line, counts, problem := parseSigner(text, local)
+		line, counts, problem := parseSigner(text, namespace, local)
 		if problem != "" {
 			return nil, fault.New(fault.ConfigInvalid, "line %d of the signers file: %s", i+1, problem).
 				WithHint("write it as: %s", signersForm)
@@ -62,7 +67,7 @@ func parseSigners(data []byte, local *time.Location) (signers, error) {
 }
 
 // parseSigner reads "principal[,principal...] [option[,option...]] key [comment]".
-func parseSigner(text string, local *time.Location) (line signerLine, counts bool, problem string) {
+func parseSigner(text, namespace string, local *time.Location) (line signerLine, counts bool, problem string) {
 	if strings.ContainsRune(text, 0) {
 		return line, false, "a NUL byte"
 	}
@@ -81,7 +86,7 @@ func parseSigner(text string, local *time.Location) (line signerLine, counts boo
 	if problem != "" {
 		return line, false, problem
 	}
-	if counts, problem = o.names(reviewNamespace); !counts || problem != "" {
+	if counts, problem = o.names(namespace); !counts || problem != "" {
 		return line, false, problem
 	}
 	line = signerLine{principals: strings.Split(principals, ","), after: o.after, before: o.before}
