@@ -12,6 +12,7 @@ import (
 
 	"github.com/evolve-mcp/evolve/internal/fault"
 	"github.com/evolve-mcp/evolve/internal/gitrepo"
+	"github.com/evolve-mcp/evolve/internal/redact"
 )
 
 // TestStandardPrograms runs the commands that the manual prints, as they are.
@@ -361,8 +362,17 @@ func TestFingerprintKey(t *testing.T) {
 	if got, ok := readFingerprintKey(filepath.Dir(path)); !ok || string(got) != key {
 		t.Error("it is not used")
 	}
+	value := func() redact.Shown {
+		return Fingerprinter(h.repo.CommonDir()).Value("agent/mcp/docs.yaml", "args", 0, redact.NewRaw("a value"))
+	}
+	if value() != value() {
+		t.Error("fingerprints differ from run to run")
+	}
 	if err := os.Chmod(path, 0o644); err != nil {
 		t.Fatal(err)
+	}
+	if value() == value() {
+		t.Error("a key that others can read is used")
 	}
 	if _, ok := readFingerprintKey(filepath.Dir(path)); ok {
 		t.Error("it is used although others can read it")

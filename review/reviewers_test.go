@@ -77,7 +77,7 @@ func TestDistinct(t *testing.T) {
 		"two with one key":       {1, []*Record{record("a", k.ada), record("b", k.ada)}},
 		"two":                    {2, []*Record{record("a", k.ada), record("b", k.bob)}},
 		"a chain of shared keys": {2, []*Record{record("a", k.ada), record("a", k.bob), record("b", k.ada)}},
-		"a longer chain":         {3, []*Record{record("a", k.ada), record("b", k.ada), record("b", k.bob), record("c", k.bob), record("c", k.rsa)}},
+		"a longer chain":         {3, []*Record{record("a", k.ada), record("b", k.ada), record("b", k.bob), record("c", k.bob), record("c", k.large)}},
 		"three of two keys":      {2, []*Record{record("a", k.ada), record("b", k.bob), record("c", k.ada), record("c", k.bob)}},
 	} {
 		for range 8 { // maps have no order
