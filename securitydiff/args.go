@@ -43,7 +43,8 @@ var (
 	nextOption  = regexp.MustCompile(`^(-[A-Za-z]|--[a-z]+(-[a-z]+)*)$`)
 	slashOption = regexp.MustCompile(`^(/[A-Za-z][A-Za-z-]*)([:=])(.+)$`)
 	shortOption = regexp.MustCompile(`^-[A-Za-z0-9]$`)
-	// singleDash is Go's and PowerShell's form: -name or -name=value.
+	// singleDash is Go's and PowerShell's form, for names that are known: -pVALUE
+	// with a value that holds "=" looks the same.
 	singleDash = regexp.MustCompile(`^(-[A-Za-z][A-Za-z0-9-]{3,})(=)(.*)$`)
 	envPair    = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)(=(.*))?$`)
 	headerPair = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9-]*)\s*:\s*(.*)$`)
@@ -165,13 +166,13 @@ func (r *argReader) optionArg(i int, s string) arg {
 	if m := longOption.FindStringSubmatch(s); m != nil {
 		return r.attached(i, s, m[1], m[2], m[3])
 	}
-	if m := singleDash.FindStringSubmatch(s); m != nil {
+	if m := singleDash.FindStringSubmatch(s); m != nil && (dashSecrets[m[1]] || dashWords[m[1]]) {
 		return r.attached(i, s, m[1], m[2], m[3])
 	}
 	if r.forContainer() && strings.HasPrefix(s, "-e") && len(s) > 2 && s[1] != '-' && envPair.MatchString(s[2:]) {
 		return r.envArg(i, s[2:], "-e", "-e")
 	}
-	if plainOption.MatchString(s) || dashSecrets[s] || shortOption.MatchString(s) || plainWord(s) {
+	if plainOption.MatchString(s) || dashSecrets[s] || dashWords[s] || shortOption.MatchString(s) || plainWord(s) {
 		if shown, ok := show(redact.OptionName, s); ok {
 			r.pending = s
 			r.runner.sawOption(s)

@@ -124,6 +124,9 @@ func FuzzLastGuard(f *testing.F) {
 			strings.ContainsAny(secret, "\x00\n\r\u0085\u2028\u2029\ufffd") {
 			return
 		}
+		if strings.HasPrefix(positions[at], "command: \"") && strings.ContainsFunc(secret, unicode.IsSpace) {
+			return // what stands behind a space is another word of the command line
+		}
 		q := quoted(secret)
 		body := strings.NewReplacer("%[2]s", q[1:len(q)-1], "%s", q).Replace(positions[at])
 		before := decltest.Files(map[string]string{"agent/mcp/docs.yaml": "command: y\n"})

@@ -33,6 +33,8 @@ func TestShapesThatPeopleWrite(t *testing.T) {
 		{"command: sh\nargs: [-c, 'x --token=hunter2-prod']", "-c <...>", "secret-in-args shell-wrapper"},
 		{"command: cmd\nargs: [/c, npx, -y, acme-mcp]", "/c npx -y acme-mcp", "shell-wrapper unpinned-package"},
 		{"command: acme\nargs: [-token=hunter2, -api-key, hunter2]", "-token=<...> -api-key <...>", "secret-in-args"},
+		{"command: acme\nargs: [-phunter2=prod, -config, hunter2, -transport=stdio]", "-p<...> -config <...> -transport=stdio", "secret-in-args"},
+		{"command: java\nargs: [-jar, target/x.jar]", "-jar <...>", ""},
 		{"command: acme\nargs: [--allow-write=false]", "--allow-write=false", ""},
 		{"command: acme\nargs: [--header, 'X-Key: hunterpass ${gh" + "p_2H0O5JD8iLOa786Tx7T21c86hgCKmkR4eRFp}']", "--header X-Key: <...>", "secret-in-args"},
 		{"command: x\nenv: {NODE_OPTIONS: '--max-old-space-size=4096'}", "", ""},

@@ -28,6 +28,13 @@ var plainWords = set(`true false yes no on off none null auto all any default st
 // dashSecrets are options of one dash that take a secret, as Go programs have.
 var dashSecrets = set("-token -api-key -apikey -api_key -password -secret -auth-token -access-token -pwd")
 
+// dashWords are options of one dash that are words (Go's flag package, PowerShell,
+// java).
+var dashWords = set(`-transport -stdio -http -sse -port -host -addr -address -listen -config -debug -verbose -version -help -quiet
+	-log -log-level -log-file -env -env-file -read-only -readonly -toolsets -user -username -url -endpoint -root -dir -path -file -data
+	-db -database -timeout -jar -classpath -cp -server -insecure -Command -NoProfile -File -ExecutionPolicy -NonInteractive
+	-EncodedCommand -NoLogo`)
+
 // evaluators run a text in their own language behind these options.
 var evaluators = map[string]map[string]bool{
 	"python": set("-c"), "pypy": set("-c"), "py": set("-c"), "node": set("-e --eval -p --print"), "bun": set("-e --eval"),
