@@ -16,7 +16,7 @@ TOOLS               = $(CURDIR)/$(BIN)/tools
 # The systems that evolve is built for.
 SYSTEMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
-.PHONY: help build demo test check bench install cross fuzz clean
+.PHONY: help build demo test check bench soak install cross fuzz clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -35,6 +35,11 @@ check: ## format, vet, lint, race, fuzz seeds, docs drift, import law, vulnerabi
 
 bench: ## measure; see docs/benchmarks.md
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+SOAK_SCALE ?= 1
+soak: ## storms and kills; SOAK_SCALE=0.05 is the short run, see docs/soak.md
+	SOAK_SCALE=$(SOAK_SCALE) SOAK_RESULTS=$(if $(filter 1,$(SOAK_SCALE)),$(CURDIR)/docs/soak.md) \
+	  $(GO) test -tags soak -count=1 -timeout 120m -v ./internal/soak
 
 cross: ## build for every system
 	@for s in $(SYSTEMS); do echo "build $$s"; \

@@ -68,22 +68,41 @@ func (a auditLog) appendOnce(e Entry) error {
 	})
 }
 
+// check reports whether a line could be written, as far as that can be told
+// without writing one: a move must not be made that could not be written down.
+func (a auditLog) check() error {
+	f, err := a.open()
+	if err != nil {
+		return err
+	}
+	_ = f.Close()
+	return nil
+}
+
+func (a auditLog) open() (*os.File, error) {
+	if err := a.perms.makeDir(filepath.Dir(a.path)); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(a.path, os.O_APPEND|os.O_CREATE|os.O_RDWR, a.perms.creation(false))
+	if err != nil {
+		return nil, auditFault(err)
+	}
+	_ = a.perms.setFile(f) // only the owner may; others find it set
+	return f, nil
+}
+
 // write appends e unless known, asked under the lock, says that it is there.
 func (a auditLog) write(e Entry, known func() (bool, error)) error {
 	data, err := json.Marshal(e)
 	if err != nil {
 		return fault.New(fault.Internal, "an audit line could not be encoded").WithCause(err)
 	}
-	if err := a.perms.makeDir(filepath.Dir(a.path)); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(a.path, os.O_APPEND|os.O_CREATE|os.O_RDWR, a.perms.creation(false))
+	f, err := a.open()
 	if err != nil {
-		return auditFault(err)
+		return err
 	}
 	defer func() { _ = f.Close() }()
 	waitLock(f)
-	_ = a.perms.setFile(f) // only the owner may; others find it set
 	if known != nil {
 		if there, err := known(); there || err != nil {
 			return err

@@ -85,6 +85,9 @@ func (g *Gate) carryOut(ctx context.Context, o Order, j *Judgement) error {
 	if o.Old == o.New {
 		return nil // nothing moves
 	}
+	if err := g.audit().check(); err != nil {
+		return err
+	}
 	h, err := g.claims().hold(ctx, o.Ref, o.Old, o.New)
 	if err != nil {
 		return err

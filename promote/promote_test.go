@@ -190,7 +190,8 @@ func TestAnUnwritableGitDirectory(t *testing.T) {
 			noError(f.t, os.Rename(f.path(""), f.g.Path(".git/kept")))
 			writeFile(f.t, f.g.Path(".git/evolve"), "", 0o644)
 		},
-		"the claims are a file": func(f *fixture) { writeFile(f.t, f.path("claims"), "", 0o644) },
+		"the log is a directory": func(f *fixture) { noError(f.t, os.Mkdir(f.path("audit.jsonl"), 0o700)) },
+		"the claims are a file":  func(f *fixture) { writeFile(f.t, f.path("claims"), "", 0o644) },
 		"the claims are closed": func(f *fixture) {
 			skipRoot(f.t)
 			noError(f.t, os.MkdirAll(f.path("claims"), 0o500))
@@ -235,8 +236,8 @@ func skipRoot(t *testing.T) {
 func TestAMoveThatCouldNotBeWrittenDown(t *testing.T) {
 	f := newFixture(t)
 	o := f.order(nil)
-	noError(t, os.Mkdir(f.path("audit.jsonl"), 0o700))
-	o.Approve = func(context.Context, *Judgement) (bool, error) { return true, nil }
+	writeFile(t, f.g.Path(".git/hooks/reference-transaction"), "#!/bin/sh\n"+
+		"test \"$1\" = committed && rm \"$0\" .git/evolve/audit.jsonl && mkdir .git/evolve/audit.jsonl\nexit 0\n", 0o755)
 	fl := wantCode(t, f.promote(o), fault.IOFailed)
 	if !strings.Contains(fl.Message, "moved to") {
 		t.Errorf("the message does not say that the ref moved: %s", fl.Message)

@@ -17,6 +17,9 @@ import (
 // evolveProgram is the path of the program under test, built once by TestMain.
 var evolveProgram string
 
+// atEnd runs after all tests.
+var atEnd = func() error { return nil }
+
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "evolve-soak-")
 	if err != nil {
@@ -31,6 +34,10 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	status := m.Run()
+	if err := atEnd(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		status = 1
+	}
 	_ = os.RemoveAll(dir)
 	os.Exit(status)
 }
