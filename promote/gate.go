@@ -52,6 +52,10 @@ type Judgement struct {
 	Deltas []decl.Delta
 	// Records are the records of the tokens that carry the move.
 	Records []*review.Record
+	// Validation is the last report of the order's Validator, nil without one.
+	Validation any
+	// Undone is the commit that undid the move, "" if none did.
+	Undone gitrepo.ID
 }
 
 // TokenStrings lists the tokens that carry the move.

@@ -28,6 +28,11 @@ type Order struct {
 	// DryRun stops before the approval and writes nothing, not even an audit
 	// line.
 	DryRun bool
+	// Validator, if set, runs the candidate before the move, which it can
+	// refuse, and what the ref holds after it.
+	Validator Validator
+	// RollbackOnFailure undoes the move if the second validation fails.
+	RollbackOnFailure bool
 }
 
 func (o Order) verb() string {
@@ -53,6 +58,9 @@ func (g *Gate) Promote(ctx context.Context, o Order) (*Judgement, error) {
 	if err == nil {
 		err = g.carryOut(ctx, o, j)
 	}
+	if err == nil {
+		err = g.validateLive(ctx, o, j)
+	}
 	if err != nil && !errors.Is(err, errAfterMove) {
 		g.auditRefusal(o, err)
 	}
@@ -66,6 +74,9 @@ func (g *Gate) decide(ctx context.Context, o Order) (*Judgement, error) {
 	}
 	j, err := g.Judge(ctx, o.Proposal)
 	if err != nil || o.DryRun {
+		return j, err
+	}
+	if err := g.validateCandidate(ctx, o, j); err != nil {
 		return j, err
 	}
 	yes, err := o.Approve(ctx, j)

@@ -5,13 +5,14 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // environment is everything that a child gets: the host's allowlist, a private
 // home, and what the declaration says. ok is false if the declaration names a
 // home of its own.
-func environment(lookup func(string) (string, bool), home string, declared []resolved) (env []string, ok bool) {
+func environment(lookup func(string) (string, bool), extra []string, home string, declared []resolved) (env []string, ok bool) {
 	values := map[string]bool{}
 	for _, r := range declared {
 		if strings.EqualFold(r.name, "HOME") || strings.EqualFold(r.name, "USERPROFILE") {
@@ -19,7 +20,10 @@ func environment(lookup func(string) (string, bool), home string, declared []res
 		}
 		values[r.name] = true
 	}
-	for _, name := range allowedEnv {
+	for _, name := range slices.Concat(allowedEnv, extra) {
+		if strings.EqualFold(name, "HOME") || strings.EqualFold(name, "USERPROFILE") {
+			continue
+		}
 		if v, set := lookup(name); set && !values[name] {
 			env = append(env, name+"="+v)
 		}

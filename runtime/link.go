@@ -50,7 +50,7 @@ func (h *Host) dialStdio(ctx, life context.Context, b *bound, s server, dir stri
 	if err != nil {
 		return nil, problemf("no private home could be made under the runtime home")
 	}
-	env, ok := environment(h.options.LookupEnv, home, values)
+	env, ok := environment(h.options.LookupEnv, h.options.ExtraEnvironment, home, values)
 	if !ok {
 		return nil, problemf("the declaration sets HOME or USERPROFILE, which are the host's")
 	}

@@ -36,6 +36,9 @@ type Options struct {
 	// LookupEnv is the host's environment, such as os.LookupEnv; nil is an
 	// empty one.
 	LookupEnv func(string) (string, bool)
+	// ExtraEnvironment names variables of the host that child processes get
+	// beside the standing allowlist. HOME and USERPROFILE are not passed on.
+	ExtraEnvironment []string
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 	// Resolver resolves names of servers; nil is the system's configuration.

@@ -22,11 +22,13 @@ func (p *program) promoteCommand() *cli.Command {
 		Description: `   Moves REF to HEAD if the change to its MCP declarations was reviewed and the
    move is approved. A change that touches no declaration needs no token. When
    it refuses, no ref has changed.`,
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			refFlag(), tokenFlag(), approveFlag(), reasonFlag(),
 			dryRunFlag(), updateWorktreeFlag(),
+			&cli.BoolFlag{Name: "validate", Usage: "connect the servers of HEAD before the move, and of REF after it"},
+			&cli.BoolFlag{Name: "rollback-on-failure", Usage: "undo the move if the servers do not work after it"},
 			formatFlag(), quietFlag(), verboseFlag(),
-		},
+		}, runtimeFlags()...),
 		Action: func(c *cli.Context) error {
 			args, err := operands(c, 1, 1, "HEAD")
 			if err != nil {
@@ -47,6 +49,9 @@ func (s *session) promote(c *cli.Context, args []string) error {
 		return err
 	}
 	order.Ref, order.Old, order.New = proposal.Ref, proposal.Old, proposal.New
+	if err := s.validated(c, &order); err != nil {
+		return err
+	}
 	return s.carryOut(order)
 }
 
@@ -75,6 +80,7 @@ func (s *session) carryOut(o promote.Order) error {
 		return err
 	}
 	doc := promotionDocument(j.Ref, j.Old, j.New, j.TokenStrings(), o.DryRun)
+	doc.Validation = j.Validation
 	if s.format == "json" {
 		err = s.document(doc)
 	} else {

@@ -105,6 +105,9 @@ func shownPath(p string) redact.Shown {
 	}
 	parts := strings.Split(p, "/")
 	for i, part := range parts {
+		if part == "" {
+			continue // in front of an absolute path
+		}
 		shown, _ := redact.Show(redact.FilePath, redact.NewRaw(part))
 		parts[i] = string(shown)
 	}

@@ -18,14 +18,17 @@ const module = "github.com/evolve-mcp/evolve/"
 // allowed lists, for every package, what it may import of this module. A
 // package that is missing here, or a directory that is missing on disk, fails.
 var allowed = map[string][]string{
-	"internal/fault":     {},
-	"internal/safetext":  {},
-	"internal/redact":    {"internal/fault", "internal/safetext"},
-	"internal/decl":      {"internal/fault", "internal/redact", "internal/safetext"},
-	"internal/gitrepo":   {"internal/decl", "internal/fault", "internal/safetext"},
-	"internal/netguard":  {"internal/fault"},
-	"internal/law":       {},
-	"internal/soak":      {},
+	"internal/fault":    {},
+	"internal/safetext": {},
+	"internal/redact":   {"internal/fault", "internal/safetext"},
+	"internal/decl":     {"internal/fault", "internal/redact", "internal/safetext"},
+	"internal/gitrepo":  {"internal/decl", "internal/fault", "internal/safetext"},
+	"internal/netguard": {"internal/fault"},
+	"internal/law":      {},
+	"internal/soak":     {},
+	"internal/validation": {
+		"internal/decl", "internal/fault", "internal/safetext", "internal/workspace", "runtime",
+	},
 	"internal/workspace": {"internal/decl", "internal/fault", "internal/safetext"},
 	"securitydiff":       {"internal/decl", "internal/fault", "internal/netguard", "internal/redact", "internal/safetext"},
 	"review":             {"internal/decl", "internal/fault", "internal/gitrepo", "internal/redact", "internal/safetext"},
@@ -42,7 +45,7 @@ var allowed = map[string][]string{
 	"cmd/evolve": {
 		"hooks",
 		"internal/decl", "internal/fault", "internal/gitrepo", "internal/redact", "internal/render",
-		"internal/safetext", "promote", "review", "securitydiff",
+		"internal/safetext", "internal/validation", "promote", "review", "runtime", "securitydiff",
 	},
 }
 

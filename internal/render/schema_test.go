@@ -39,7 +39,12 @@ func documents() map[string][]any {
 		"revocation": {Revocation{Schema: SchemaRevocation, Token: tokenA}},
 		"pruned":     {Pruned{Schema: SchemaPruned}, Pruned{Schema: SchemaPruned, Tokens: List[string]{tokenA}, DryRun: true}},
 		"doctor":     {doctor(), Doctor{Schema: SchemaDoctor}},
-		"error":      {Error{ErrorBody{Code: "token_missing", Message: "m", Hint: "h"}}},
+		"catalog": {
+			Catalog{Schema: SchemaCatalog, Revision: "worktree", Core: ".", Valid: true},
+			catalog(),
+		},
+		"call":  {Call{Schema: SchemaCall, Tool: "docs__search", Status: "succeeded", Started: true, View: "model", Result: "x"}},
+		"error": {Error{ErrorBody{Code: "token_missing", Message: "m", Hint: "h"}}},
 	}
 }
 
