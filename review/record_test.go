@@ -365,13 +365,13 @@ func TestFingerprintKey(t *testing.T) {
 	value := func() redact.Shown {
 		return Fingerprinter(h.repo.CommonDir()).Value("agent/mcp/docs.yaml", "args", 0, redact.NewRaw("a value"))
 	}
-	if value() != value() {
+	if a, b := value(), value(); a != b {
 		t.Error("fingerprints differ from run to run")
 	}
 	if err := os.Chmod(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if value() == value() {
+	if a, b := value(), value(); a == b {
 		t.Error("a key that others can read is used")
 	}
 	if _, ok := readFingerprintKey(filepath.Dir(path)); ok {
