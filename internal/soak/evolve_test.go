@@ -14,7 +14,8 @@ import (
 	"github.com/evolve-mcp/evolve/internal/gitrepo/gittest"
 )
 
-// evolveProgram is the path of the program under test, built once by TestMain.
+// evolveProgram is the path of the program under test, built once by TestMain;
+// evolve-hook lies beside it.
 var evolveProgram string
 
 // atEnd runs after all tests.
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	evolveProgram = filepath.Join(dir, "evolve")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", evolveProgram, "../../cmd/evolve")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", dir+"/", "../../cmd/...")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%s%v\n", out, err)

@@ -85,6 +85,17 @@ var hookModes = []struct {
 		t.Helper()
 		noError(t, os.WriteFile(g.Path(".git/hooks/reference-transaction"), []byte("#!/bin/sh\ncat >/dev/null\n"), 0o755))
 	}},
+	{"evolve's own hook", func(t *testing.T, g *gittest.Repo) {
+		t.Helper()
+		g.Git("config", "evolve.guard", live)
+		g.Git("config", "core.hooksPath", ".git/guard")
+		noError(t, os.Mkdir(g.Path(".git/guard"), 0o755))
+		text := "#!/bin/sh\nexec '" + evolveProgram + "-hook' reference-transaction \"$@\"\n"
+		noError(t, os.WriteFile(g.Path(".git/guard/reference-transaction"), []byte(text), 0o755))
+		if _, err := g.Try("", "update-ref", live, "HEAD"); err == nil {
+			t.Fatal("the hook does not guard live")
+		}
+	}},
 }
 
 const stormProcesses = 8
