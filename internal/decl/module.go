@@ -9,9 +9,9 @@ var (
 	// moduleForm is the dotted form of an import path.
 	moduleForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+$`)
 	moduleName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
-	// moduleFlag is -m alone, in a cluster (-Im), or with the module behind it
+	// moduleFlag is Python's -m alone, in a cluster (-Im), or with the module behind it
 	// (-mpkg).
-	moduleFlag = regexp.MustCompile(`^-[A-Za-z]*?m([A-Za-z_][A-Za-z0-9_.]*)?$`)
+	moduleFlag = regexp.MustCompile(`^-[bBdEiIOPqsSuvx]*m([A-Za-z_][A-Za-z0-9_.]*)?$`)
 )
 
 // sourceRoots are the directories of a project from which installed code is

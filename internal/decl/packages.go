@@ -134,20 +134,9 @@ func (b *binder) workspaces(dir, pattern string, names map[string]bool) error {
 	for _, segment := range strings.Split(strings.Trim(strings.TrimPrefix(pattern, "./"), "/"), "/") {
 		var next []string
 		for _, d := range at {
-			here, err := b.l.dirs.list(b.ctx, d)
-			if err != nil {
+			var err error
+			if next, err = b.below(d, segment, next); err != nil {
 				return err
-			}
-			if here == nil {
-				continue
-			}
-			for _, e := range here.entries {
-				if e.Mode == ModeTree && (segment == "**" || globSegment(segment, e.Name)) && len(next) < maxWorkspaces {
-					next = append(next, join(d, e.Name))
-				}
-			}
-			if segment == "**" {
-				next = append(next, d)
 			}
 		}
 		at = next
@@ -164,4 +153,30 @@ func (b *binder) workspaces(dir, pattern string, names map[string]bool) error {
 		}
 	}
 	return nil
+}
+
+// below adds the directories in dir that one segment of a pattern names; ** is
+// the directory itself and all below it.
+func (b *binder) below(dir, segment string, out []string) ([]string, error) {
+	if segment == "**" {
+		out = append(out, dir)
+	}
+	here, err := b.l.dirs.list(b.ctx, dir)
+	if err != nil || here == nil {
+		return out, err
+	}
+	for _, e := range here.entries {
+		if e.Mode != ModeTree || len(out) >= maxWorkspaces || e.Name == "node_modules" {
+			continue
+		}
+		switch {
+		case segment == "**":
+			if out, err = b.below(join(dir, e.Name), segment, out); err != nil {
+				return out, err
+			}
+		case globSegment(segment, e.Name):
+			out = append(out, join(dir, e.Name))
+		}
+	}
+	return out, nil
 }

@@ -59,7 +59,10 @@ func runsProject(line []string) bool {
 		name := program(word)
 		rest := ownWords(name, line[i+1:])
 		switch {
-		case scriptRunners[name], shells[name] && slices.ContainsFunc(rest, isShellFlag), runsString(name, rest), runsScript(name, rest):
+		case scriptRunners[name], shells[name] && slices.ContainsFunc(rest, isShellFlag), runsString(name, rest):
+			return true
+		case name == "go" && slices.ContainsFunc(line[i+1:], isRemoteModule):
+		case runsScript(name, rest):
 			return true
 		}
 	}
@@ -136,8 +139,6 @@ func runsScript(name string, rest []string) bool {
 	case name == "bun":
 		// bun FILE launches a file, which is bound as one; bun NAME is a script.
 		return !strings.ContainsAny(verb, "./")
-	case name == "go" && slices.ContainsFunc(rest, isRemoteModule):
-		return false
 	}
 	return slices.ContainsFunc(rest, func(word string) bool { return runVerbs[name][word] })
 }

@@ -102,11 +102,11 @@ func (w *descent) walk(dir string, i int) error {
 		}
 		n := w.component(i)
 		switch name := w.text[i : i+n]; {
-		case n == 0 && i == 0:
-			return nil // nothing is named
 		case n == 0:
-			w.add(match{at: dir, entry: Entry{Mode: ModeTree}, end: i})
-			return nil
+			if i > 0 {
+				w.add(match{at: dir, entry: Entry{Mode: ModeTree}, end: i})
+			}
+			return w.odd(dir, i)
 		case name == ".":
 			i++
 		case name == "..":
@@ -135,15 +135,13 @@ func (w *descent) component(i int) int {
 	return n
 }
 
-// names follows every entry that the text at i may mean: the plain name of n
-// bytes, and names that hold separators.
-func (w *descent) names(dir string, i, n int) error {
+// odd follows the entries whose names hold separators.
+func (w *descent) odd(dir string, i int) error {
 	here, err := w.b.l.dirs.list(w.b.ctx, dir)
 	if err != nil || here == nil {
 		return err
 	}
-	x := here.index()
-	for _, odd := range x.odd {
+	for _, odd := range here.index().odd {
 		end := i + len(odd.folded)
 		if end <= len(w.text) && strings.ToLower(w.text[i:end]) == odd.folded && (w.ends(end) || w.text[end] == '/') {
 			if err := w.entry(dir, odd.entry, end); err != nil {
@@ -151,10 +149,23 @@ func (w *descent) names(dir string, i, n int) error {
 			}
 		}
 	}
+	return nil
+}
+
+// names follows every entry that the text at i may mean: the plain name of n
+// bytes, and names that hold separators.
+func (w *descent) names(dir string, i, n int) error {
+	if err := w.odd(dir, i); err != nil {
+		return err
+	}
+	here, err := w.b.l.dirs.list(w.b.ctx, dir)
+	if err != nil || here == nil {
+		return err
+	}
 	name, end := w.text[i:i+n], i+n
 	list := here.named(name)
 	if !w.ends(end) {
-		list = x.by[fold(name)] // a directory has no suffix added
+		list = here.index().by[fold(name)] // a directory has no suffix added
 	}
 	for _, e := range list {
 		if err := w.entry(dir, e, end); err != nil {
