@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
-	"github.com/evolve-mcp/evolve/internal/gitrepo"
 	"github.com/evolve-mcp/evolve/internal/safetext"
 )
 
@@ -37,7 +36,7 @@ const maxHostFile = 1 << 20
 // path can be written in several ways where letter case does not count.
 type place struct{ worktrees, gitDirs []fs.FileInfo }
 
-func newPlace(repo *gitrepo.Repo, worktrees []string) place {
+func newPlace(repo Host, worktrees []string) place {
 	look := func(dirs ...string) (out []fs.FileInfo) {
 		for _, d := range dirs {
 			if info, err := os.Stat(d); d != "" && err == nil {

@@ -14,10 +14,19 @@ import (
 	"github.com/evolve-mcp/evolve/internal/safetext"
 )
 
+// Host is what LoadPolicy asks of a repository.
+type Host interface {
+	Config(ctx context.Context) (*gitrepo.Config, error)
+	Worktrees(ctx context.Context) ([]string, error)
+	WorkTree() string
+	GitDir() string
+	CommonDir() string
+}
+
 // LoadPolicy reads the host's settings. A setting that comes from a file inside
 // a worktree is refused, since whoever writes the repository would set it.
 // Codes: config_invalid, naming the setting and where it is set.
-func LoadPolicy(ctx context.Context, repo *gitrepo.Repo) (*Policy, error) {
+func LoadPolicy(ctx context.Context, repo Host) (*Policy, error) {
 	config, err := repo.Config(ctx)
 	if err != nil {
 		return nil, err
@@ -37,7 +46,7 @@ func LoadPolicy(ctx context.Context, repo *gitrepo.Repo) (*Policy, error) {
 
 // policyLoader keeps the first error.
 type policyLoader struct {
-	repo   *gitrepo.Repo
+	repo   Host
 	config *gitrepo.Config
 	p      *Policy
 	err    error

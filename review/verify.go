@@ -226,6 +226,9 @@ func (v *verifier) base(ctx context.Context, r *Record) error {
 	if ctx.Err() != nil {
 		return interrupted(ctx)
 	}
+	if fault.CodeOf(err) == fault.RepositoryUnreadable {
+		return err // the edge of a shallow clone hides the answer
+	}
 	if err != nil || !ancestor { // Git fails where it does not have the commit
 		return v.stale(r, "was made from a commit that is no ancestor of the ref here")
 	}

@@ -5,8 +5,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/evolve-mcp/evolve/internal/decl"
 	"github.com/evolve-mcp/evolve/internal/fault"
+	"github.com/evolve-mcp/evolve/internal/gitrepo"
 	"github.com/evolve-mcp/evolve/internal/render"
 	"github.com/evolve-mcp/evolve/securitydiff"
 )
@@ -28,17 +28,17 @@ func (p *program) diffCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return p.onRepo(c, func(s *session) error { return s.diff(c, args) })
+			return p.onReading(c, func(r *reading) error { return r.diff(c, args) })
 		},
 	}
 }
 
-func (s *session) diff(c *cli.Context, args []string) error {
-	report, err := s.diffReport(args)
+func (r *reading) diff(c *cli.Context, args []string) error {
+	report, err := r.diffReport(args)
 	if err != nil {
 		return err
 	}
-	if err := s.show(c, report); err != nil {
+	if err := r.show(c, report); err != nil {
 		return err
 	}
 	if c.Bool("exit-code") && len(report.Changes) > 0 {
@@ -47,44 +47,37 @@ func (s *session) diff(c *cli.Context, args []string) error {
 	return nil
 }
 
-func (s *session) diffReport(args []string) (*securitydiff.Report, error) {
+func (r *reading) diffReport(args []string) (*securitydiff.Report, error) {
 	baseRev, headRev, mergeBase, err := splitRange(args)
 	if err != nil {
 		return nil, err
 	}
-	base, err := s.commit(baseRev)
+	base, err := r.repo.ResolveCommit(r.ctx, baseRev)
 	if err != nil {
 		return nil, err
 	}
-	if headRev == "" {
-		before, err := s.gate.Surface(s.ctx, base)
-		if err != nil {
+	head := gitrepo.ID("") // the working tree
+	if headRev != "" {
+		if head, err = r.repo.ResolveCommit(r.ctx, headRev); err != nil {
 			return nil, err
 		}
-		after, err := s.worktreeSurface(s.ctx)
-		if err != nil {
-			return nil, err
-		}
-		return s.report(before, after, string(base), "worktree")
-	}
-	head, err := s.commit(headRev)
-	if err != nil {
-		return nil, err
 	}
 	if mergeBase {
-		if base, err = s.repo.MergeBase(s.ctx, base, head); err != nil {
+		if base, err = r.repo.MergeBase(r.ctx, base, head); err != nil {
 			return nil, err
 		}
 	}
-	before, err := s.gate.Surface(s.ctx, base)
+	before, err := r.surface(base)
 	if err != nil {
 		return nil, err
 	}
-	after, err := s.gate.Surface(s.ctx, head)
+	after, err := r.surface(head)
 	if err != nil {
 		return nil, err
 	}
-	return s.report(before, after, string(base), string(head))
+	options := r.options(head)
+	options.BaseName = string(base)
+	return securitydiff.Compare(r.ctx, before, after, options)
 }
 
 // splitRange reads "A", "A B", "A..B" and "A...B"; an empty side of a range is
@@ -127,42 +120,34 @@ func (p *program) lintCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return p.onRepo(c, func(s *session) error { return s.lint(c, args) })
+			return p.onReading(c, func(r *reading) error { return r.lint(c, args) })
 		},
 	}
 }
 
-func (s *session) lint(c *cli.Context, args []string) error {
-	surface, name, err := s.lintSurface(args)
+func (r *reading) lint(c *cli.Context, args []string) error {
+	head := gitrepo.ID("") // the working tree
+	if len(args) > 0 {
+		var err error
+		if head, err = r.repo.ResolveCommit(r.ctx, args[0]); err != nil {
+			return err
+		}
+	}
+	surface, err := r.surface(head)
 	if err != nil {
 		return err
 	}
-	report, err := securitydiff.Lint(s.ctx, surface, securitydiff.Options{
-		HeadName: name, Fingerprinter: s.gate.Fingerprint, KnownValues: s.policy.KnownValues,
-	})
+	report, err := securitydiff.Lint(r.ctx, surface, r.options(head))
 	if err != nil {
 		return err
 	}
-	if s.format == "json" {
-		err = s.document(report)
+	if r.format == "json" {
+		err = r.document(report)
 	} else {
-		err = render.LintText(s.out, report, s.textOptions(c))
+		err = render.LintText(r.out, report, r.textOptions(c))
 	}
 	if err == nil && len(report.Problems) > 0 {
 		return errAnswerNo
 	}
 	return err
-}
-
-func (s *session) lintSurface(args []string) (*decl.Surface, string, error) {
-	if len(args) == 0 {
-		surface, err := s.worktreeSurface(s.ctx)
-		return surface, "worktree", err
-	}
-	id, err := s.commit(args[0])
-	if err != nil {
-		return nil, "", err
-	}
-	surface, err := s.gate.Surface(s.ctx, id)
-	return surface, string(id), err
 }

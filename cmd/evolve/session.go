@@ -1,11 +1,8 @@
 package main
 
 import (
-	"context"
-
 	"github.com/urfave/cli/v2"
 
-	"github.com/evolve-mcp/evolve/internal/decl"
 	"github.com/evolve-mcp/evolve/internal/gitrepo"
 	"github.com/evolve-mcp/evolve/internal/render"
 	"github.com/evolve-mcp/evolve/promote"
@@ -50,33 +47,16 @@ func (p *program) onRepo(c *cli.Context, do func(*session) error) (err error) {
 // commit resolves a revision that the person named.
 func (s *session) commit(rev string) (gitrepo.ID, error) { return s.repo.ResolveCommit(s.ctx, rev) }
 
-// worktreeSurface reads the bytes on disk.
-func (s *session) worktreeSurface(ctx context.Context) (*decl.Surface, error) {
-	tree, err := s.repo.WorkingTree()
-	if err != nil {
-		return nil, err
-	}
-	return decl.LoadSurface(ctx, tree, decl.Options{CorePatterns: s.policy.CorePatterns})
-}
-
-// report compares two surfaces for a reviewer.
-func (s *session) report(before, after *decl.Surface, base, head string) (*securitydiff.Report, error) {
-	return securitydiff.Compare(s.ctx, before, after, securitydiff.Options{
-		BaseName: base, HeadName: head,
-		Fingerprinter: s.gate.Fingerprint, KnownValues: s.policy.KnownValues,
-	})
-}
-
 // show prints a report as a result, in the format asked for.
-func (s *session) show(c *cli.Context, r *securitydiff.Report) error {
-	if s.format == "json" {
-		return s.document(r)
+func (p *program) show(c *cli.Context, r *securitydiff.Report) error {
+	if p.format == "json" {
+		return p.document(r)
 	}
-	return render.Text(s.out, r, s.textOptions(c))
+	return render.Text(p.out, r, p.textOptions(c))
 }
 
-func (s *session) textOptions(c *cli.Context) render.TextOptions {
-	return render.TextOptions{Width: s.width(s.out), Color: s.colour(s.out), Verbose: c.Bool("verbose")}
+func (p *program) textOptions(c *cli.Context) render.TextOptions {
+	return render.TextOptions{Width: p.width(p.out), Color: p.colour(p.out), Verbose: c.Bool("verbose")}
 }
 
 // ref resolves --ref to a full name and its present value.

@@ -28,11 +28,15 @@ type Person struct {
 
 // ReadCommit reads and hashes one commit.
 func (r *Repo) ReadCommit(ctx context.Context, id ID) (*Commit, error) {
-	data, err := r.objects.read(ctx, id, "commit", maxCommitBytes)
+	return r.store.commit(ctx, id)
+}
+
+func (s *store) commit(ctx context.Context, id ID) (*Commit, error) {
+	data, err := s.source.read(ctx, id, "commit", maxCommitBytes)
 	if err != nil {
 		return nil, err
 	}
-	c := r.parseCommit(id, data)
+	c := parseCommit(id, data, s.digits)
 	if c == nil {
 		return nil, fault.New(fault.SurfaceUnreadable, "commit %s is broken", short(id)).WithHint("git fsck")
 	}
@@ -41,7 +45,7 @@ func (r *Repo) ReadCommit(ctx context.Context, id ID) (*Commit, error) {
 
 // parseCommit reads the headers that Git always writes first and in this order:
 // tree, parents, author, committer. It returns nil for anything else.
-func (r *Repo) parseCommit(id ID, data []byte) *Commit {
+func parseCommit(id ID, data []byte, digits int) *Commit {
 	c := &Commit{ID: id}
 	header, message, _ := bytes.Cut(data, []byte("\n\n"))
 	c.Message = string(message)
@@ -57,7 +61,7 @@ func (r *Repo) parseCommit(id ID, data []byte) *Commit {
 		return value, ok
 	}
 	tree, ok := next("tree")
-	if !ok || !r.isID(tree) {
+	if !ok || !isID(tree, digits) {
 		return nil
 	}
 	c.Tree = ID(tree)
@@ -66,7 +70,7 @@ func (r *Repo) parseCommit(id ID, data []byte) *Commit {
 		if !ok {
 			break
 		}
-		if !r.isID(parent) {
+		if !isID(parent, digits) {
 			return nil
 		}
 		c.Parents = append(c.Parents, ID(parent))

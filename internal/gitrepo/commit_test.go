@@ -129,7 +129,7 @@ func FuzzParseCommit(f *testing.F) {
 	f.Add([]byte("tree " + tree + "\nauthor\ncommitter <\n\n"))
 	r := &Repo{format: "sha1"}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c := r.parseCommit("", data)
+		c := parseCommit("", data, r.digits())
 		if c == nil {
 			return
 		}

@@ -15,6 +15,7 @@ package gitrepo
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,6 +27,10 @@ import (
 // ID is an object id in lowercase hex: 40 digits in a SHA-1 repository, 64 in a
 // SHA-256 one. The empty ID stands for a ref that does not exist.
 type ID string
+
+// ErrNoGit is in the chain of the error with which Open says that there is no
+// git program.
+var ErrNoGit = errors.New("no git program")
 
 // Options say how a repository is opened.
 type Options struct {
@@ -53,8 +58,7 @@ type Repo struct {
 	userEnv   []string
 
 	objects *objectReader
-
-	trees treeCache
+	store   store
 }
 
 // Open discovers the repository at o.Dir as Git does. The reader starts with the
@@ -69,12 +73,13 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	var err error
 	if r.git, err = findProgram(o.Env, "git"); err != nil {
 		return nil, fault.New(fault.Unsupported, "there is no git program in PATH").
-			WithHint("install Git 2.38 or newer").WithCause(err)
+			WithHint("install Git 2.38 or newer").WithCause(errors.Join(ErrNoGit, err))
 	}
 	if err := r.discover(ctx); err != nil {
 		return nil, err
 	}
 	r.objects = newObjectReader(ctx, r)
+	r.store.source, r.store.digits = r.objects, r.digits()
 	return r, nil
 }
 
@@ -172,6 +177,8 @@ func (r *Repo) digits() int {
 
 // isID reports whether s is an object id of this repository, and not the one of
 // zeros that Git uses for "no object".
-func (r *Repo) isID(s string) bool {
-	return len(s) == r.digits() && strings.Trim(s, "0123456789abcdef") == "" && strings.Trim(s, "0") != ""
+func (r *Repo) isID(s string) bool { return isID(s, r.digits()) }
+
+func isID(s string, digits int) bool {
+	return len(s) == digits && strings.Trim(s, "0123456789abcdef") == "" && strings.Trim(s, "0") != ""
 }

@@ -15,6 +15,8 @@ import (
 )
 
 // IsAncestor reports whether a is an ancestor of b or equal to it.
+// Codes: repository_unreadable where the edge of a shallow clone hides the
+// answer.
 func (r *Repo) IsAncestor(ctx context.Context, a, b ID) (bool, error) {
 	if a == b {
 		return true, nil
@@ -24,9 +26,31 @@ func (r *Repo) IsAncestor(ctx context.Context, a, b ID) (bool, error) {
 	case err == nil:
 		return true, nil
 	case out.status == 1:
-		return false, nil
+		return false, r.checkEdge(ctx, a, b)
+	}
+	if fault.CodeOf(err) != fault.Interrupted { // a may lie behind the edge itself
+		if edge := r.checkEdge(ctx, "", b); edge != nil {
+			return false, edge
+		}
 	}
 	return false, r.failed(err, "merge-base")
+}
+
+// checkEdge makes sure that a no is one: that the history of b which is not a's
+// does not end at the edge of a shallow clone.
+func (r *Repo) checkEdge(ctx context.Context, a, b ID) error {
+	if !exists(filepath.Join(r.commonDir, "shallow")) {
+		return nil
+	}
+	out, err := r.ask(ctx, append([]string{"rev-list", "--max-parents=0"}, between(a, b)...)...)
+	if err != nil {
+		return err
+	}
+	var roots []ID
+	for _, id := range strings.Fields(out) {
+		roots = append(roots, ID(id))
+	}
+	return r.checkShallow(ctx, roots)
 }
 
 // MergeBase returns the one best common ancestor. Codes: revision_unknown if

@@ -124,7 +124,7 @@ func (o *objectReader) read(ctx context.Context, id ID, kind string, limit int64
 	case err != nil:
 		return nil, err
 	}
-	return data, o.check(id, kind, data)
+	return data, checkHash(o.format, id, kind, data)
 }
 
 // ready sees to it that there is a child.
@@ -168,8 +168,7 @@ func (c *catFile) read(id ID, kind string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if size > limit {
-		return nil, fault.New(fault.SurfaceUnreadable, "object %s has %d bytes; at most %d are read", short(id), size, limit).
-			WithCause(decl.ErrTooLarge)
+		return nil, tooLarge(id, size, limit)
 	}
 	if again, err := c.request("contents", id, kind); err != nil {
 		return nil, err
@@ -212,18 +211,28 @@ func (c *catFile) request(verb string, id ID, kind string) (int64, error) {
 	if verb == "contents" {
 		return 0, brokenReader{cause: errors.New("the kind changed")}
 	}
-	return 0, fault.New(fault.SurfaceUnreadable, "object %s is a %s, where a %s must be", short(id), knownKind(fields[1]), kind)
+	return 0, wrongKind(id, fields[1], kind)
+}
+
+func tooLarge(id ID, size, limit int64) error {
+	return fault.New(fault.SurfaceUnreadable, "object %s has %d bytes; at most %d are read", short(id), size, limit).
+		WithCause(decl.ErrTooLarge)
+}
+
+func wrongKind(id ID, is, want string) error {
+	return fault.New(fault.SurfaceUnreadable, "object %s is a %s, where a %s must be", short(id), knownKind(is), want)
 }
 
 func absent(id ID) error {
 	return fault.New(fault.SurfaceUnreadable, "object %s is not in this repository", short(id)).
-		WithHint("a partial or shallow clone lacks it: git fetch --unshallow, or git fetch --refetch")
+		WithHint("a partial or shallow clone lacks it: git fetch --unshallow, or git fetch --refetch --no-filter")
 }
 
-// check hashes the bytes against the id: cat-file serves what it finds.
-func (o *objectReader) check(id ID, kind string, data []byte) error {
+// checkHash hashes the bytes against the id: cat-file and go-git serve what they
+// find.
+func checkHash(format string, id ID, kind string, data []byte) error {
 	var h hash.Hash
-	if o.format == "sha256" {
+	if format == "sha256" {
 		h = sha256.New()
 	} else {
 		h = sha1cd.New()

@@ -14,10 +14,23 @@ import (
 	"github.com/evolve-mcp/evolve/internal/safetext"
 )
 
+// source is where objects come from: git cat-file, or go-git. What it returns
+// has the kind asked for and was hashed against its id.
+type source interface {
+	read(ctx context.Context, id ID, kind string, limit int64) ([]byte, error)
+}
+
+// store reads objects of one repository as what they are.
+type store struct {
+	source source
+	digits int // of an id in hex
+	trees  treeCache
+}
+
 // commitTree is one revision as decl reads it.
 type commitTree struct {
-	repo *Repo
-	root ID
+	store *store
+	root  ID
 }
 
 // Tree returns the tree of a commit as decl reads it.
@@ -26,7 +39,7 @@ func (r *Repo) Tree(ctx context.Context, commit ID) (decl.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &commitTree{repo: r, root: c.Tree}, nil
+	return &commitTree{store: &r.store, root: c.Tree}, nil
 }
 
 // List implements decl.Tree.
@@ -35,7 +48,7 @@ func (t *commitTree) List(ctx context.Context, dir string) ([]decl.Entry, error)
 	at := ""
 	if dir != "" {
 		for part := range strings.SplitSeq(dir, "/") {
-			entries, err := t.repo.entries(ctx, id, at)
+			entries, err := t.store.entries(ctx, id, at)
 			if err != nil {
 				return nil, err
 			}
@@ -47,7 +60,7 @@ func (t *commitTree) List(ctx context.Context, dir string) ([]decl.Entry, error)
 			at = strings.TrimPrefix(at+"/"+part, "/")
 		}
 	}
-	entries, err := t.repo.entries(ctx, id, dir)
+	entries, err := t.store.entries(ctx, id, dir)
 	return slices.Clone(entries), err
 }
 
@@ -56,20 +69,20 @@ func (t *commitTree) Read(ctx context.Context, dir string, e decl.Entry, limit i
 	if !e.Mode.IsRegular() && e.Mode != decl.ModeSymlink {
 		return nil, fmt.Errorf("no file: %w", fs.ErrNotExist)
 	}
-	return t.repo.objects.read(ctx, ID(e.ID), "blob", limit)
+	return t.store.source.read(ctx, ID(e.ID), "blob", limit)
 }
 
 // entries returns a parsed tree, sorted bytewise by name, from the cache or the
 // reader.
-func (r *Repo) entries(ctx context.Context, id ID, dir string) ([]decl.Entry, error) {
-	if cached, ok := r.trees.get(id); ok {
+func (s *store) entries(ctx context.Context, id ID, dir string) ([]decl.Entry, error) {
+	if cached, ok := s.trees.get(id); ok {
 		return cached, nil
 	}
-	data, err := r.objects.read(ctx, id, "tree", maxTreeBytes)
+	data, err := s.source.read(ctx, id, "tree", maxTreeBytes)
 	if err != nil {
 		return nil, err
 	}
-	entries, problem := parseTree(data, r.digits()/2)
+	entries, problem := parseTree(data, s.digits/2)
 	if problem != "" {
 		where := "the root directory"
 		if dir != "" {
@@ -78,7 +91,7 @@ func (r *Repo) entries(ctx context.Context, id ID, dir string) ([]decl.Entry, er
 		return nil, fault.New(fault.SurfaceUnreadable, "%s is a broken tree: %s", where, problem).
 			WithHint("git fsck; make the commit again with Git")
 	}
-	r.trees.put(id, entries, len(data))
+	s.trees.put(id, entries, len(data))
 	return entries, nil
 }
 

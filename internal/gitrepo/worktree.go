@@ -21,12 +21,14 @@ type workingTree struct{ root string }
 
 // WorkingTree returns the worktree's bytes on disk, untracked files included,
 // ignoring the index. Codes: repository_unreadable in a bare repository.
-func (r *Repo) WorkingTree() (decl.Tree, error) {
-	if r.workTree == "" {
+func (r *Repo) WorkingTree() (decl.Tree, error) { return workingTreeAt(r.workTree) }
+
+func workingTreeAt(root string) (decl.Tree, error) {
+	if root == "" {
 		return nil, fault.New(fault.RepositoryUnreadable, "a bare repository has no working tree").
 			WithHint("name the revision to read")
 	}
-	return workingTree{r.workTree}, nil
+	return workingTree{root}, nil
 }
 
 // dir checks that every component is a real directory and returns its path.

@@ -1,0 +1,198 @@
+package gitrepo
+
+import (
+	"context"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
+
+	"github.com/evolve-mcp/evolve/internal/decl"
+	"github.com/evolve-mcp/evolve/internal/fault"
+	"github.com/evolve-mcp/evolve/internal/safetext"
+)
+
+// GoGit reads a repository where there is no git program. It writes nothing,
+// resolves whole ids and full ref names only, and refuses, before it reads
+// anything, each kind of repository that go-git is known to misread
+// (gogit_kinds.go). Trees are parsed and bytes are hashed by the same code as
+// with Git, so both readers see the same surfaces. It is safe for use by several
+// goroutines.
+type GoGit struct {
+	place  place
+	config *Config
+	files  *filesystem.Storage
+	store  store
+}
+
+// OpenGoGit discovers the repository at o.Dir as Git does.
+// Codes: repository_unreadable, unsupported, config_invalid.
+func OpenGoGit(o Options) (*GoGit, error) {
+	at, err := locate(o)
+	if err != nil {
+		return nil, err
+	}
+	config, err := readConfigFiles(at, o.Env)
+	if err != nil {
+		return nil, err
+	}
+	if err := at.settle(config, o); err != nil {
+		return nil, err
+	}
+	if err := checkKind(at, config, o); err != nil {
+		return nil, err
+	}
+	g := &GoGit{place: at, config: config}
+	g.files = filesystem.NewStorageWithOptions(at.files(), cache.NewObjectLRU(goGitCache), filesystem.Options{
+		LargeObjectThreshold: goGitLarge,
+	})
+	g.store.source, g.store.digits = &goGitObjects{files: g.files}, sha1Digits
+	return g, nil
+}
+
+const (
+	sha1Digits = 40
+	// goGitCache bounds the cache of objects, which deltas are resolved from.
+	goGitCache = 32 * cache.MiByte
+	// goGitLarge is the size in bytes above which go-git streams an object
+	// instead of holding it: more than any object that is read.
+	goGitLarge = 300 << 20
+)
+
+// files is the Git directory as go-git sees it: of a linked worktree, the shared
+// one behind its own.
+func (p place) files() *dotgit.RepositoryFilesystem {
+	own := osfs.New(p.gitDir, osfs.WithBoundOS())
+	if p.commonDir == p.gitDir {
+		return dotgit.NewRepositoryFilesystem(own, nil)
+	}
+	return dotgit.NewRepositoryFilesystem(own, osfs.New(p.commonDir, osfs.WithBoundOS()))
+}
+
+// Close lets go of the files.
+func (g *GoGit) Close() error {
+	if err := g.files.Close(); err != nil {
+		return fault.New(fault.IOFailed, "the repository could not be closed").WithCause(err)
+	}
+	return nil
+}
+
+// GitDir is the absolute path of the Git directory of this worktree.
+func (g *GoGit) GitDir() string { return g.place.gitDir }
+
+// CommonDir is the absolute path of the Git directory shared by all worktrees.
+func (g *GoGit) CommonDir() string { return g.place.commonDir }
+
+// WorkTree is the absolute path of the worktree, "" in a bare repository.
+func (g *GoGit) WorkTree() string { return g.place.workTree }
+
+// Config returns the settings of the configuration files.
+func (g *GoGit) Config(context.Context) (*Config, error) { return g.config, nil }
+
+// Worktrees lists the absolute paths of all worktrees.
+func (g *GoGit) Worktrees(context.Context) ([]string, error) { return g.place.worktrees(), nil }
+
+// Tree returns the tree of a commit as decl reads it.
+func (g *GoGit) Tree(ctx context.Context, commit ID) (decl.Tree, error) {
+	c, err := g.store.commit(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	return &commitTree{store: &g.store, root: c.Tree}, nil
+}
+
+// WorkingTree returns the worktree's bytes on disk. Codes: repository_unreadable
+// in a bare repository.
+func (g *GoGit) WorkingTree() (decl.Tree, error) { return workingTreeAt(g.place.workTree) }
+
+// MergeBase is Git's to find. Codes: unsupported.
+func (g *GoGit) MergeBase(context.Context, ID, ID) (ID, error) {
+	return "", fault.New(fault.Unsupported, "without a git program, merge bases are not searched for").
+		WithHint("install Git 2.38 or newer, or name the base: evolve diff BASE HEAD")
+}
+
+// wholeID matches an object id in full.
+var wholeID = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+// ResolveCommit resolves a whole commit id, a full ref name, or HEAD to a commit
+// id, through tags. go-git's own resolving of anything shorter differs from
+// Git's without a word. Codes: revision_unknown.
+func (g *GoGit) ResolveCommit(ctx context.Context, rev string) (ID, error) {
+	shown := safetext.Terminal(clip(rev))
+	switch {
+	case wholeID.MatchString(rev) && isID(rev, sha1Digits):
+		return g.peel(ctx, ID(rev), shown)
+	case rev == "HEAD", strings.HasPrefix(rev, "refs/") && plumbing.ReferenceName(rev).Validate() == nil:
+		id, err := g.ref(rev, shown)
+		if err != nil {
+			return "", err
+		}
+		return g.peel(ctx, id, shown)
+	}
+	return "", fault.New(fault.RevisionUnknown, "%s is no whole commit id and no full name of a ref", shown).
+		WithHint("without a git program, write refs/heads/NAME or the 40 digits of the commit")
+}
+
+// ref reads a ref, through symbolic ones, from its own file or packed-refs.
+func (g *GoGit) ref(name, shown string) (ID, error) {
+	const most = 5 // as in Git's own SYMREF_MAXDEPTH
+	at := plumbing.ReferenceName(name)
+	for range most {
+		for _, own := range []string{"refs/bisect/", "refs/rewritten/", "refs/worktree/"} {
+			if strings.HasPrefix(string(at), own) {
+				return "", fault.New(fault.Unsupported, "%s belongs to one worktree and is not read without a git program", shown)
+			}
+		}
+		ref, err := g.files.Reference(at)
+		if err != nil {
+			return "", fault.New(fault.RevisionUnknown, "%s is unknown here", shown).
+				WithHint("the files under %s and packed-refs in it show what there is", safetext.Terminal(filepath.Join(g.place.commonDir, "refs"))).
+				WithCause(err)
+		}
+		if ref.Type() == plumbing.SymbolicReference {
+			at = ref.Target()
+			continue
+		}
+		if id := ref.Hash().String(); isID(id, sha1Digits) {
+			return ID(id), nil
+		}
+		break
+	}
+	return "", fault.New(fault.RevisionUnknown, "%s is a broken ref, or a symbolic one too deep to follow", shown)
+}
+
+// peel follows annotated tags to a commit.
+func (g *GoGit) peel(ctx context.Context, id ID, shown string) (ID, error) {
+	const most = 16 // tags of tags
+	objects := g.store.source.(*goGitObjects)
+	for range most {
+		kind, err := objects.kind(ctx, id)
+		if err != nil {
+			return "", err
+		}
+		switch kind {
+		case "commit":
+			return id, nil
+		case "tag":
+			data, err := objects.read(ctx, id, "tag", maxCommitBytes)
+			if err != nil {
+				return "", err
+			}
+			first, _, _ := strings.Cut(string(data), "\n")
+			target, ok := strings.CutPrefix(first, "object ")
+			if !ok || !isID(target, sha1Digits) {
+				return "", fault.New(fault.RevisionUnknown, "%s is a broken tag", shown)
+			}
+			id = ID(target)
+		default:
+			return "", fault.New(fault.RevisionUnknown, "%s names an object that is no commit", shown).
+				WithHint("name a branch, a tag or a commit id")
+		}
+	}
+	return "", fault.New(fault.RevisionUnknown, "%s is a tag of a tag, too deep to follow", shown)
+}
