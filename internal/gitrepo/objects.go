@@ -216,11 +216,13 @@ func (c *catFile) request(verb string, id ID, kind string) (int64, error) {
 
 func tooLarge(id ID, size, limit int64) error {
 	return fault.New(fault.SurfaceUnreadable, "object %s has %d bytes; at most %d are read", short(id), size, limit).
+		WithHint("find it: git rev-list --objects HEAD | grep ^%s; keep it out of what is launched", short(id)).
 		WithCause(decl.ErrTooLarge)
 }
 
 func wrongKind(id ID, is, want string) error {
-	return fault.New(fault.SurfaceUnreadable, "object %s is a %s, where a %s must be", short(id), knownKind(is), want)
+	return fault.New(fault.SurfaceUnreadable, "object %s is a %s, where a %s must be", short(id), knownKind(is), want).
+		WithHint("git fsck; make the commit again with Git")
 }
 
 func absent(id ID) error {
