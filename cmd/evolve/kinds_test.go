@@ -242,9 +242,9 @@ func (d *desk) write(path, data string) {
 	}
 }
 
-// TestTheGateReadsAndMovesInEveryKindOfRepository: one change, one review, and
-// every way to keep the repository that holds them.
-func TestTheGateReadsAndMovesInEveryKindOfRepository(t *testing.T) {
+// TestEveryKindOfRepository: one change, one review, and every way to keep the
+// repository that holds them.
+func TestEveryKindOfRepository(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
 		k := kinds[name]
 		t.Run(name, func(t *testing.T) {
@@ -252,18 +252,23 @@ func TestTheGateReadsAndMovesInEveryKindOfRepository(t *testing.T) {
 			d := newDesk(t, k.options...)
 			want := d.evolve(spot{dir: d.Dir()}, 0, "diff", "live", "main", "--format", "json").out
 			at := k.make(d)
-			if got := d.evolve(at, 0, "diff", "live", "main", "--format", "json").out; got != want {
-				t.Fatalf("diff sees\n%s\nand in a plain repository\n%s", got, want)
-			}
-			d.evolve(at, 0, "lint", "main")
-			d.evolve(at, 4, "promote", "main", "--ref", "live", "--approve")
-			d.isAt(at, d.first)
-			d.evolve(at, 0, "verify", "main", "--ref", "live", "--token", d.token)
-			d.evolve(at, 0, "promote", "main", "--ref", "live", "--token", d.token, "--approve")
-			d.isAt(at, d.second)
-			d.evolve(at, 0, "promote", "main", "--ref", "live", "--approve")
+			t.Run("both readers see the same", func(t *testing.T) { bothReadersSeeTheSame(t, d, at, k.goGit) })
+			t.Run("the gate reads and moves refs", func(t *testing.T) { gateReadsAndMoves(t, d, at, want) })
 		})
 	}
+}
+
+func gateReadsAndMoves(t *testing.T, d *desk, at spot, want string) {
+	if got := d.evolve(at, 0, "diff", "live", "main", "--format", "json").out; got != want {
+		t.Fatalf("diff sees\n%s\nand in a plain repository\n%s", got, want)
+	}
+	d.evolve(at, 0, "lint", "main")
+	d.evolve(at, 4, "promote", "main", "--ref", "live", "--approve")
+	d.isAt(at, d.first)
+	d.evolve(at, 0, "verify", "main", "--ref", "live", "--token", d.token)
+	d.evolve(at, 0, "promote", "main", "--ref", "live", "--token", d.token, "--approve")
+	d.isAt(at, d.second)
+	d.evolve(at, 0, "promote", "main", "--ref", "live", "--approve")
 }
 
 // isAt asks Git itself where live is.

@@ -1,50 +1,41 @@
 package main
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// TestBothReadersSeeTheSame holds the reader without a git program to Git's, on
+// bothReadersSeeTheSame holds the reader without a git program to Git's, on
 // every kind that it can open; on the others it says so plainly.
-func TestBothReadersSeeTheSame(t *testing.T) {
-	for _, name := range slices.Sorted(maps.Keys(kinds)) {
-		k := kinds[name]
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			d := newDesk(t, k.options...)
-			at := k.make(d)
-			alone := spot{dir: at.dir, env: append(slices.Clone(at.env), "PATH="+t.TempDir())}
-			commands := [][]string{
-				{"diff", "refs/heads/live", "refs/heads/main", "--format", "json"},
-				{"diff", d.first + ".." + d.second, "--format", "json"},
-				{"diff", "refs/heads/live", "refs/tags/v2"},
-				{"diff", "HEAD", "refs/heads/live", "--format", "json"},
-				{"lint", "refs/heads/main", "--format", "json"},
-				{"lint", d.first},
+func bothReadersSeeTheSame(t *testing.T, d *desk, at spot, refusal string) {
+	alone := spot{dir: at.dir, env: append(slices.Clone(at.env), "PATH="+t.TempDir())}
+	commands := [][]string{
+		{"diff", "refs/heads/live", "refs/heads/main", "--format", "json"},
+		{"diff", d.first + ".." + d.second, "--format", "json"},
+		{"diff", "refs/heads/live", "refs/tags/v2"},
+		{"diff", "HEAD", "refs/heads/live", "--format", "json"},
+		{"lint", "refs/heads/main", "--format", "json"},
+		{"lint", d.first},
+	}
+	if d.start(at, []string{"lint"}).status == 0 { // there is a working tree
+		commands = append(commands, []string{"lint", "--format", "json"}, []string{"diff", d.first, "--format", "json"})
+	}
+	for _, args := range commands {
+		if refusal != "" {
+			r := d.evolve(alone, 3, args...)
+			if !strings.Contains(r.err, refusal) || !strings.Contains(r.err, "unsupported") || r.out != "" {
+				t.Errorf("%v: the refusal is %q", args, r.err)
 			}
-			if d.start(at, []string{"lint"}).status == 0 { // there is a working tree
-				commands = append(commands, []string{"lint", "--format", "json"}, []string{"diff", d.first, "--format", "json"})
-			}
-			for _, args := range commands {
-				if k.goGit != "" {
-					r := d.evolve(alone, 3, args...)
-					if !strings.Contains(r.err, k.goGit) || !strings.Contains(r.err, "unsupported") || r.out != "" {
-						t.Errorf("%v: the refusal is %q", args, r.err)
-					}
-					continue
-				}
-				want, got := d.evolve(at, 0, args...), d.evolve(alone, 0, args...)
-				if got.out != want.out {
-					t.Errorf("%v: without Git\n%s\nwith Git\n%s", args, got.out, want.out)
-				}
-				if !strings.Contains(got.err, "no git program") {
-					t.Errorf("%v: it is not said that there is no git program", args)
-				}
-			}
-		})
+			continue
+		}
+		want, got := d.evolve(at, 0, args...), d.evolve(alone, 0, args...)
+		if got.out != want.out {
+			t.Errorf("%v: without Git\n%s\nwith Git\n%s", args, got.out, want.out)
+		}
+		if !strings.Contains(got.err, "no git program") {
+			t.Errorf("%v: it is not said that there is no git program", args)
+		}
 	}
 }
 
