@@ -241,7 +241,7 @@ func (c *call) result(ctx context.Context, err, why error, kept *capture) Result
 func (c *call) lost(ctx context.Context, err, why error) (Status, converted) {
 	cause := context.Cause(ctx)
 	switch {
-	case errors.Is(cause, errCallTimeout):
+	case errors.Is(cause, errCallTimeout), cause == nil && errors.Is(err, context.DeadlineExceeded):
 		return TimedOut, converted{text: "the call took longer than timeout_seconds", kinds: "timeout"}
 	case errors.Is(cause, errConnectionClosed):
 		return Indeterminate, converted{text: "the connection was closed during the call", kinds: "closed"}

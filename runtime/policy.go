@@ -81,12 +81,13 @@ func (r ApprovalRules) lookup(s subject) Approval {
 func strictest(list ...Approval) Approval {
 	var out Approval
 	for _, a := range list {
-		if a == "" {
-			continue
-		}
-		if out == "" {
+		switch {
+		case a == "":
+		case a != Auto && a != Prompt:
+			return Deny
+		case out == "":
 			out = a
-		} else {
+		default:
 			out = decl.Stricter(out, a)
 		}
 	}

@@ -31,7 +31,7 @@ var starts = map[string]func(*Server){
 	"grandchild": func(*Server) {
 		self, _ := os.Executable()
 		child := exec.Command(self) //nolint:noctx // it is to outlive everything
-		child.Env = []string{"EVOLVE_TEST_SERVER=sleeper"}
+		child.Env = append(os.Environ(), "EVOLVE_TEST_SERVER=sleeper")
 		child.Stdout, child.Stderr = os.Stdout, os.Stderr
 		_ = child.Start()
 		fmt.Fprintf(os.Stderr, "grandchild %d\n", child.Process.Pid)

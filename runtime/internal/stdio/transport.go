@@ -175,7 +175,7 @@ func (t *Transport) send(ctx context.Context, message any) error {
 	}
 	broken, err := t.writer.write(ctx, t.done, append(frame, '\n'))
 	if broken {
-		t.fail(err)
+		t.fail(ErrWrite)
 	}
 	return err
 }

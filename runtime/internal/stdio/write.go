@@ -59,19 +59,17 @@ func (w *frameWriter) write(ctx context.Context, closed <-chan struct{}, frame [
 	if err == nil {
 		return false, nil
 	}
-	if n == 0 && (ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded)) {
-		return false, context.Cause(withFallback(ctx))
+	if ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		return n > 0, ended(ctx)
 	}
 	return true, ErrWrite
 }
 
-// withFallback gives a context whose deadline has passed, but whose timer has
-// not fired yet, its error.
-func withFallback(ctx context.Context) context.Context {
+// ended is why a context ended. The deadline of a write can pass a moment
+// before the context's own timer fires.
+func ended(ctx context.Context) error {
 	if ctx.Err() != nil {
-		return ctx
+		return ctx.Err()
 	}
-	late, cancel := context.WithDeadline(ctx, time.Unix(1, 0))
-	cancel()
-	return late
+	return context.DeadlineExceeded
 }
