@@ -79,8 +79,10 @@ func TestNothingHappensBeforeItIsAllowed(t *testing.T) {
 		{name: "no capability", decl: stdioDecl, answer: Once,
 			change: func(t *Turn, _ *world) { t.Capabilities = NewCapabilities("mcp.call:*") }, state: "docs denied capability_missing"},
 		{name: "a star grants nothing", decl: stdioDecl, answer: Once,
-			change: func(t *Turn, _ *world) { t.Capabilities = NewCapabilities("*", "mcp.*", "mcp*", "mcp.connect*", "mcp.connect") },
-			state:  "docs denied capability_missing"},
+			change: func(t *Turn, _ *world) {
+				t.Capabilities = NewCapabilities("*", "mcp.*", "mcp*", "mcp.connect*", "mcp.connect")
+			},
+			state: "docs denied capability_missing"},
 		{name: "a grant for another server", decl: stdioDecl, answer: Once,
 			change: func(t *Turn, _ *world) { t.Capabilities = NewCapabilities("mcp.connect:docs2", "mcp.connect:docs:*") },
 			state:  "docs denied capability_missing"},

@@ -76,12 +76,21 @@ func BuildViews(src ViewSource, model, others Scrubber, limits ViewLimits) (v Vi
 	if err != nil {
 		return failedViews()
 	}
+	// Escaping adds characters, so that what comes out is looked at again.
+	operator, err := others.Redact(terminalLines(Cut(forOthers, limits.Operator)))
+	if err != nil {
+		return failedViews()
+	}
+	debug, err := others.Redact(safetext.Terminal(src.Status + "; " + src.Kinds + "; " + src.Detail + "; " + Cut(forOthers, limits.Debug)))
+	if err != nil {
+		return failedViews()
+	}
 	return Views{
 		Model:    Cut(forModel, limits.Model),
-		Operator: Cut(terminalLines(Cut(forOthers, limits.Operator)), limits.Operator),
+		Operator: Cut(operator, limits.Operator),
 		Event:    Cut(eventLine(src), limits.Event),
 		Durable:  durable(src, forOthers, limits.Durable),
-		Debug:    Cut(safetext.Terminal(src.Status+"; "+src.Kinds+"; "+src.Detail+"; "+Cut(forOthers, limits.Debug)), limits.Debug),
+		Debug:    Cut(debug, limits.Debug),
 	}
 }
 
