@@ -109,7 +109,7 @@ func (h *Host) EvictSession(session string) {
 		return
 	}
 	defer h.work.Done()
-	h.closeAll(h.take(session), ErrEvicted)
+	h.endAll(h.take(session), ErrEvicted)()
 }
 
 // SwitchSession is EvictSession in the background, for when a user goes to
@@ -118,10 +118,10 @@ func (h *Host) SwitchSession(from string) {
 	if !h.begin() {
 		return
 	}
-	taken := h.take(from)
+	wait := h.endAll(h.take(from), ErrEvicted)
 	go func() {
 		defer h.work.Done()
-		h.closeAll(taken, ErrEvicted)
+		wait()
 	}()
 }
 
@@ -132,19 +132,24 @@ func (h *Host) evict(s *session, reason error) {
 		delete(h.sessions, s.id)
 	}
 	h.mu.Unlock()
-	h.closeAll([]*session{s}, reason)
+	h.endAll([]*session{s}, reason)()
 }
 
-// closeAll ends sessions and returns when their connections are closed.
-func (h *Host) closeAll(list []*session, reason error) {
-	var wg sync.WaitGroup
+// endAll ends sessions: nothing can be prepared or called in them any more. The
+// result closes their connections and returns when that is done.
+func (h *Host) endAll(list []*session, reason error) (wait func()) {
+	var conns []*connection
 	for _, s := range list {
-		for _, c := range s.end(reason) {
-			wg.Go(c.close)
-		}
+		conns = append(conns, s.end(reason)...)
 		h.approvals.revoke("", s.id)
 	}
-	wg.Wait()
+	return func() {
+		var wg sync.WaitGroup
+		for _, c := range conns {
+			wg.Go(c.close)
+		}
+		wg.Wait()
+	}
 }
 
 // closeLater closes a connection in work that Close waits for. It is called
@@ -179,10 +184,11 @@ func (h *Host) Close(ctx context.Context) error {
 		all = append(all, s)
 	}
 	h.mu.Unlock()
+	wait := h.endAll(all, ErrClosed)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		h.closeAll(all, ErrClosed)
+		wait()
 		h.stop(ErrClosed)
 		h.work.Wait()
 		if h.notes != nil {
