@@ -2,6 +2,7 @@ package hooks_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -269,3 +270,5 @@ func (s *site) revoke(token review.Token) {
 	noError(s.t, err)
 	noError(s.t, review.Revoke(s.t.Context(), repo, policy, signer, token, time.Now()))
 }
+
+func yes(context.Context, *promote.Judgement) (bool, error) { return true, nil }

@@ -89,3 +89,7 @@ var variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 func strangeVariable(name string) bool {
 	return name != "" && (!variableForm.MatchString(name) || strings.HasPrefix(strings.ToUpper(name), "GIT_"))
 }
+
+// InWorktree reports whether a path lies where a checkout of this repository
+// decides what is there.
+func (p *Policy) InWorktree(path string) bool { return p.place.inside(path) }

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
+	"github.com/evolve-mcp/evolve/hooks"
 	"github.com/evolve-mcp/evolve/internal/render"
 	"github.com/evolve-mcp/evolve/review"
 )
@@ -36,6 +37,15 @@ func (s *session) doctor(c *cli.Context) error {
 		return err
 	}
 	checks = append(review.Examination(s.ctx, s.repo, s.policy), checks...)
+	setup, err := s.hooks(c)
+	if err != nil {
+		return err
+	}
+	installed, err := hooks.Status(s.ctx, setup)
+	if err != nil {
+		return err
+	}
+	checks = append(checks, installed...)
 	doc := render.Doctor{Schema: render.SchemaDoctor}
 	healthy := true
 	for _, check := range checks {

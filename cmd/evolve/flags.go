@@ -66,6 +66,9 @@ func (p *program) common(c *cli.Context) error {
 	switch p.format {
 	case "text", "json":
 		return nil
+	case "": // the command has no result of its own
+		p.format = "text"
+		return nil
 	}
 	p.format = "text"
 	return fault.New(fault.Usage, "--format takes text or json").WithHint("%s --help", c.Command.HelpName)

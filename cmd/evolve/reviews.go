@@ -13,9 +13,9 @@ import (
 func (p *program) reviewsCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "reviews",
-		Usage:       "list, show, revoke and prune review records",
-		UsageText:   "evolve reviews list | show TOKEN | revoke TOKEN | prune",
-		Subcommands: []*cli.Command{p.reviewsList(), p.reviewsShow(), p.reviewsRevoke(), p.reviewsPrune()},
+		Usage:       "list, show, revoke, prune, push and fetch review records",
+		UsageText:   "evolve reviews list | show TOKEN | revoke TOKEN | prune | push REMOTE | fetch REMOTE",
+		Subcommands: []*cli.Command{p.reviewsList(), p.reviewsShow(), p.reviewsRevoke(), p.reviewsPrune(), p.reviewsPush(), p.reviewsFetch()},
 		Action: func(c *cli.Context) error {
 			_ = cli.ShowSubcommandHelp(c)
 			return fault.New(fault.Usage, "reviews needs a command of its own").WithHint("evolve reviews list")

@@ -177,7 +177,8 @@ func (p *program) app() *cli.App {
 		},
 		Commands: []*cli.Command{
 			p.diffCommand(), p.lintCommand(), p.reviewCommand(), p.verifyCommand(),
-			p.promoteCommand(), p.validateCommand(), p.toolsCommand(), p.callCommand(), p.rollbackCommand(), p.reviewsCommand(), p.doctorCommand(), p.versionCommand(),
+			p.promoteCommand(), p.validateCommand(), p.toolsCommand(), p.callCommand(), p.rollbackCommand(),
+			p.reviewsCommand(), p.pushCommand(), p.hookCommand(), p.doctorCommand(), p.versionCommand(),
 		},
 		Action: func(c *cli.Context) error {
 			_ = cli.ShowAppHelp(c)
