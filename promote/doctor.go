@@ -13,14 +13,18 @@ import (
 	"github.com/evolve-mcp/evolve/review"
 )
 
-// Examination looks at the gate's own files and at whether refs stand where
-// they were last moved to. It writes nothing.
+// Examination looks at the gate's own files, at the repository, and at whether
+// refs stand where they were last moved to. It writes nothing.
 func (g *Gate) Examination(ctx context.Context) ([]review.Check, error) {
 	moved, err := g.examineMoves(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return append([]review.Check{g.examineAudit(), g.examineClaims()}, moved...), nil
+	repository, err := g.examineRepository(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat([]review.Check{g.examineAudit(), g.examineClaims()}, repository, moved), nil
 }
 
 func (g *Gate) examineAudit() review.Check {
