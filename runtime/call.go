@@ -227,6 +227,9 @@ func (c *call) result(ctx context.Context, err, why error, kept *capture) Result
 		r.Status, conv = c.lost(ctx, err, why)
 	}
 	r.Started = kept.wasSent()
+	if status, reason, ok := notSent(why, c.ref.conn.link.origin); ok && raw == nil && failed == nil {
+		r.Status, r.Reason, r.Started = status, reason, false
+	}
 	r.Media = conv.media
 	secret, private := argumentTexts(c.args)
 	model := c.ref.conn.redactor.With(secret...)
@@ -250,4 +253,19 @@ func (c *call) lost(ctx context.Context, err, why error) (Status, converted) {
 	}
 	p := explain("the call", err, why, &capture{}, c.ref.conn.redactor)
 	return Indeterminate, converted{text: p.message, kinds: "no answer"}
+}
+
+// notSent tells a request over HTTP that never reached the server: the URL
+// policy refused it, or no connection came about.
+func notSent(why error, origin string) (status Status, reason string, ok bool) {
+	e := httpErrorOf(why)
+	switch {
+	case e == nil || e.Origin != origin:
+		return "", "", false // a hop that was refused comes after a request that was answered
+	case e.Refused:
+		return Denied, string(e.Reason), true
+	case e.Reason == httpDialFailed || e.Reason == httpTLSFailed || e.Reason == httpNoDecision || e.Reason == httpConnectionsClosed:
+		return Failed, string(e.Reason), true
+	}
+	return "", "", false
 }

@@ -40,6 +40,7 @@ func (h *Host) dialHTTP(b *bound, s server, values []resolved) (*link, error) {
 	return &link{
 		transport: t,
 		closed:    guard.Close,
+		origin:    guard.target.Origin(),
 		prepare: func(ctx context.Context) (context.Context, func() error) {
 			ctx, failure := withHTTPFailure(ctx)
 			return ctx, func() error {

@@ -22,6 +22,8 @@ type link struct {
 	prepare func(context.Context) (context.Context, func() error)
 	// closed is called after the transport was closed.
 	closed func()
+	// origin is the server's, over HTTP.
+	origin string
 }
 
 // problem is why a server could not be connected. Its text may be shown.
