@@ -34,7 +34,7 @@ check: ## format, vet, lint, race, fuzz seeds, docs drift, import law, vulnerabi
 	@scripts/check.sh
 
 bench: ## measure; see docs/benchmarks.md
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+	BENCH_RESULTS=$(CURDIR)/docs/benchmarks.md $(GO) test -tags bench -count=1 -timeout 120m -v ./internal/bench
 
 SOAK_SCALE ?= 1
 soak: ## storms and kills; SOAK_SCALE=0.05 is the short run, see docs/soak.md
