@@ -269,6 +269,13 @@ func gateReadsAndMoves(t *testing.T, d *desk, at spot, want string) {
 	d.evolve(at, 0, "promote", "main", "--ref", "live", "--token", d.token, "--approve")
 	d.isAt(at, d.second)
 	d.evolve(at, 0, "promote", "main", "--ref", "live", "--approve")
+	back := strings.TrimSpace(d.evolve(at, 0, "rollback", "--ref", "live", "--prepare", "-q").out)
+	d.evolve(at, 0, "diff", d.first, back, "--exit-code")
+	r := d.evolve(at, 4, "rollback", "--ref", "live", "--approve")
+	if !strings.Contains(r.err, "evolve review "+back[:12]) {
+		t.Errorf("the refusal does not name the commit to review: %s", r.err)
+	}
+	d.isAt(at, d.second)
 }
 
 // isAt asks Git itself where live is.
