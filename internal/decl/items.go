@@ -9,8 +9,6 @@ import (
 	"hash"
 	"slices"
 	"strings"
-
-	"github.com/evolve-mcp/evolve/internal/fault"
 )
 
 // item is one part of a surface.
@@ -58,6 +56,7 @@ func (s *Surface) Digest(ctx context.Context, key ItemKey) (Digest, error) {
 // Compare lists the items that differ, sorted by key. It reads content only
 // where the object ids do not already prove equality.
 func Compare(ctx context.Context, before, after *Surface) ([]Delta, error) {
+	after.contents.share(&before.contents)
 	keys := append(before.Items(), after.Items()...)
 	slices.SortFunc(keys, compareKeys)
 	var out []Delta
@@ -126,31 +125,6 @@ func sameFile(ctx context.Context, before, after *Surface, x, y BoundFile) (bool
 	}
 	b, err := after.contents.read(ctx, y)
 	return bytes.Equal(a, b), err
-}
-
-// contents reads bound files against the surface's byte limit.
-type contents struct {
-	tree Tree
-	left int64
-}
-
-func (c *contents) read(ctx context.Context, f BoundFile) ([]byte, error) {
-	if !f.entry.Mode.IsRegular() {
-		return []byte(f.entry.ID), nil // an error of its own; bound by mode and id
-	}
-	data, err := c.tree.Read(ctx, baseOf(f.Path), f.entry, c.left)
-	if err != nil {
-		if fault.CodeOf(err) == fault.Internal {
-			return nil, readError(f.Path, err)
-		}
-		return nil, err
-	}
-	c.left -= int64(len(data))
-	if c.left <= 0 {
-		return nil, fault.New(fault.SurfaceUnreadable, "what the declarations launch has more than %d bytes, at %s",
-			MaxSurfaceBytes, shownPath(f.Path)).WithHint("launch from a smaller directory")
-	}
-	return data, nil
 }
 
 func fixed(d Digest) func(context.Context) (Digest, error) {
@@ -238,26 +212,11 @@ func (l *loader) addBound(key ItemKey, files []BoundFile) {
 		if it.done {
 			return it.digest, nil
 		}
-		d, err := digestFiles(ctx, c, files)
+		d, err := c.digest(ctx, files)
 		it.done, it.digest = err == nil, d
 		return d, err
 	}
 	l.s.items[key] = it
-}
-
-func digestFiles(ctx context.Context, c *contents, files []BoundFile) (Digest, error) {
-	h := sha256.New()
-	frame(h, "bound")
-	writeCount(h, len(files))
-	for _, f := range files {
-		data, err := c.read(ctx, f)
-		if err != nil {
-			return Digest{}, err
-		}
-		sum := sha256.Sum256(data)
-		frame(h, f.Path, modeText(f.entry.Mode), string(sum[:]))
-	}
-	return Digest(h.Sum(nil)), nil
 }
 
 func modeText(m Mode) string { return fmt.Sprintf("%06o", uint32(m)) }

@@ -31,12 +31,12 @@ func (s *boundSet) add(core, at string) {
 
 // bind finds what every declaration launches and makes items of it.
 func (l *loader) bind(ctx context.Context) error {
-	l.s.contents = contents{tree: l.dirs.tree, left: MaxSurfaceBytes}
+	l.s.contents = contents{tree: l.dirs.tree, left: MaxSurfaceBytes, sums: map[string]sum{}}
 	l.s.named = map[string]map[string]bool{}
 	l.bound = boundSet{
 		paths: map[string][]string{}, items: map[ItemKey]bool{}, families: map[familyKey]bool{}, followed: map[string]bool{},
 	}
-	l.packages = map[string]*npmPackage{}
+	l.packages, l.searched = map[string]*npmPackage{}, map[searchKey][2][]match{}
 	for i := range l.s.Cores {
 		c := &l.s.Cores[i]
 		if c.Agent.Present {

@@ -65,6 +65,7 @@ type loader struct {
 	bound boundSet
 	// packages are those that were read, by directory.
 	packages map[string]*npmPackage
+	searched map[searchKey][2][]match
 }
 
 func (l *loader) problem(path string, code ProblemCode, message string) {
@@ -233,54 +234,6 @@ func (l *loader) strangeNames(here *directory, want string) {
 
 func (l *loader) reported(path string) bool {
 	return slices.ContainsFunc(l.s.Problems, func(p Problem) bool { return p.Path == path })
-}
-
-// declarations reads the files of an MCP root.
-func (l *loader) declarations(ctx context.Context, root *directory, c *Core) error {
-	if root == nil {
-		return nil
-	}
-	for _, e := range root.entries {
-		at := join(root.path, e.Name)
-		looks, exact := looksLikeDeclaration(e.Name)
-		switch {
-		case strings.Contains(e.Name, `\`):
-			l.problem(at, BackslashName, "Windows takes this name for a path; rename or remove it")
-		case !looks:
-		case !exact:
-			l.problem(at, FoldingName, "some systems take this name for a declaration's; rename or remove it")
-		default:
-			f, err := l.declaration(ctx, root.path, e)
-			if err != nil {
-				return err
-			}
-			c.Files = append(c.Files, f)
-			l.addFile(c.Dir, f, e)
-			if !l.count(1) {
-				return nil
-			}
-		}
-	}
-	slices.SortFunc(c.Files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
-	return nil
-}
-
-func (l *loader) declaration(ctx context.Context, dir string, e Entry) (File, error) {
-	at := join(dir, e.Name)
-	if !e.Mode.IsRegular() {
-		f := File{Path: at, Mode: e.Mode, State: StateUnsupported, Problems: []Problem{{
-			Path: at, Code: EntryNotRegular, Message: "a declaration must be a regular file, no " + modeWord(e.Mode),
-		}}}
-		if id := serverIDOf(at); ValidServerID(id) {
-			f.ServerID = id
-		}
-		return f, nil
-	}
-	data, err := l.readFile(ctx, dir, e)
-	if err != nil {
-		return File{}, err
-	}
-	return Parse(at, e.Mode, data), nil
 }
 
 // duplicateIDs reports servers that share an id, also on systems that do not

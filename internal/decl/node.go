@@ -189,10 +189,17 @@ func ambiguousKey(key *yaml.Node) bool {
 	return key.Tag != "!!str" || ambiguous(key.Value)
 }
 
+// plainKeys are the keys that declarations and agents have: nothing to screen.
+var plainKeys = words(strings.Join(FieldNames(), " ") + " include exclude runtime slots mcp capabilities defaults scope approval metadata")
+
 // child is the field of a mapping's entry.
 func child(field redact.Shown, key *yaml.Node) redact.Shown {
 	name := redact.Shown("<key>")
-	if key.Kind == yaml.ScalarNode {
+	switch {
+	case key.Kind != yaml.ScalarNode:
+	case plainKeys[key.Value]:
+		name = redact.Shown(key.Value) // a word of ours
+	default:
 		name = shownName(key.Value)
 	}
 	if field == "" {

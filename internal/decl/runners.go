@@ -1,9 +1,6 @@
 package decl
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // A family is a group of programs that read files by themselves in the
 // directory where they run and above, and thereby decide what code runs.
@@ -156,15 +153,22 @@ func program(s string) string {
 	return s
 }
 
-// familyOf lists the families that a program belongs to, by index. A version at
-// its end (python3.12, node20) does not matter.
-func familyOf(name string) []int {
-	var out []int
-	bare := strings.TrimRight(name, "0123456789.-")
+// familiesByProgram is the table turned round.
+var familiesByProgram = func() map[string][]int {
+	out := map[string][]int{}
 	for i, f := range families {
-		if slices.Contains(f.programs, name) || slices.Contains(f.programs, bare) {
-			out = append(out, i)
+		for _, p := range f.programs {
+			out[p] = append(out[p], i)
 		}
 	}
 	return out
+}()
+
+// familyOf lists the families that a program belongs to, by index. A version at
+// its end (python3.12, node20) does not matter.
+func familyOf(name string) []int {
+	if known, ok := familiesByProgram[name]; ok {
+		return known
+	}
+	return familiesByProgram[strings.TrimRight(name, "0123456789.-")]
 }

@@ -200,6 +200,26 @@ func (w *descent) add(m match) {
 // or the host resolves: an absolute path, a variable, a home directory, a path
 // that climbs out of the repository. Those are looked for by their last parts.
 func (b *binder) search(base, text string) (direct, loose []match, err error) {
+	key := searchKey{base, text}
+	if known, ok := b.l.searched[key]; ok {
+		return known[0], known[1], nil
+	}
+	direct, loose, err = b.searchPieces(base, text)
+	// Whoever adds to them must not add to what others are given.
+	direct, loose = slices.Clip(direct), slices.Clip(loose)
+	if err == nil && len(text) <= maxRemembered {
+		b.l.searched[key] = [2][]match{direct, loose}
+	}
+	return direct, loose, err
+}
+
+// searchKey is a question that many declarations ask.
+type searchKey struct{ base, text string }
+
+// maxRemembered is up to what length a text is worth remembering.
+const maxRemembered = 256
+
+func (b *binder) searchPieces(base, text string) (direct, loose []match, err error) {
 	for i := 0; i < len(text); i++ {
 		if i > 0 && !isSeparator(text[i-1]) || isSeparator(text[i]) && !b.oddStart(base, text[i:]) {
 			continue

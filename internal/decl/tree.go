@@ -48,3 +48,25 @@ type Tree interface {
 	// wraps ErrTooLarge, found before reading.
 	Read(ctx context.Context, dir string, entry Entry, limit int64) ([]byte, error)
 }
+
+// Batch is what a Tree may have beside: reading many files at a lower price than
+// one by one.
+type Batch interface {
+	// ReadBatch returns the bytes of regular files by their ids, in the order of
+	// entries. It is best effort and may leave any of them nil, such as one of
+	// more than limit bytes: ask Read for those, which tells why.
+	ReadBatch(ctx context.Context, entries []Entry, limit int64) [][]byte
+}
+
+// batchFiles is how many files are asked for at once.
+const batchFiles = 512
+
+// readBatch reads what a tree can read at once.
+func readBatch(ctx context.Context, tree Tree, entries []Entry, limit int64) [][]byte {
+	if b, ok := tree.(Batch); ok && len(entries) > 1 {
+		if out := b.ReadBatch(ctx, entries, limit); len(out) == len(entries) {
+			return out
+		}
+	}
+	return make([][]byte, len(entries))
+}

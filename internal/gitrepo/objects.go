@@ -170,7 +170,15 @@ func (c *catFile) read(id ID, kind string, limit int64) ([]byte, error) {
 	if size > limit {
 		return nil, tooLarge(id, size, limit)
 	}
-	if again, err := c.request("contents", id, kind); err != nil {
+	if err := c.ask("contents", id); err != nil {
+		return nil, err
+	}
+	return c.contents(id, kind, size)
+}
+
+// contents reads the answer to "contents" of an object whose size is known.
+func (c *catFile) contents(id ID, kind string, size int64) ([]byte, error) {
+	if again, err := c.answer("contents", id, kind); err != nil {
 		return nil, err
 	} else if again != size {
 		return nil, brokenReader{cause: errors.New("the size changed")}
@@ -187,9 +195,21 @@ func (c *catFile) read(id ID, kind string, limit int64) ([]byte, error) {
 
 // request sends one line and reads the header of the answer.
 func (c *catFile) request(verb string, id ID, kind string) (int64, error) {
-	if _, err := io.WriteString(c.in, verb+" "+string(id)+"\n"); err != nil {
-		return 0, brokenReader{cause: err, ended: true}
+	if err := c.ask(verb, id); err != nil {
+		return 0, err
 	}
+	return c.answer(verb, id, kind)
+}
+
+func (c *catFile) ask(verb string, id ID) error {
+	if _, err := io.WriteString(c.in, verb+" "+string(id)+"\n"); err != nil {
+		return brokenReader{cause: err, ended: true}
+	}
+	return nil
+}
+
+// answer reads the header of the answer to one request.
+func (c *catFile) answer(verb string, id ID, kind string) (int64, error) {
 	line, err := c.out.ReadString('\n')
 	if err != nil {
 		return 0, brokenReader{cause: err, ended: true}

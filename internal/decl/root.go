@@ -1,0 +1,106 @@
+package decl
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// declarations reads the files of an MCP root.
+func (l *loader) declarations(ctx context.Context, root *directory, c *Core) error {
+	if root == nil {
+		return nil
+	}
+	var entries []Entry
+	for _, e := range root.entries {
+		at := join(root.path, e.Name)
+		looks, exact := looksLikeDeclaration(e.Name)
+		switch {
+		case strings.Contains(e.Name, `\`):
+			l.problem(at, BackslashName, "Windows takes this name for a path; rename or remove it")
+		case !looks:
+		case !exact:
+			l.problem(at, FoldingName, "some systems take this name for a declaration's; rename or remove it")
+		case l.count(1):
+			entries = append(entries, e)
+		}
+	}
+	list, err := l.parseAll(ctx, root.path, entries)
+	if err != nil {
+		return err
+	}
+	for i, f := range list {
+		l.addFile(c.Dir, f, entries[i])
+	}
+	c.Files = append(c.Files, list...)
+	slices.SortFunc(c.Files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	return nil
+}
+
+// parseAll reads declarations in order, and parses them beside each other.
+func (l *loader) parseAll(ctx context.Context, dir string, entries []Entry) ([]File, error) {
+	out := make([]File, len(entries))
+	type text struct {
+		i    int
+		data []byte
+	}
+	work := make(chan text, batchFiles)
+	var parsers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(entries)) {
+		parsers.Go(func() {
+			for w := range work {
+				out[w.i] = Parse(join(dir, entries[w.i].Name), entries[w.i].Mode, w.data)
+			}
+		})
+	}
+	defer parsers.Wait()
+	defer close(work)
+	for start := 0; start < len(entries); start += batchFiles {
+		chunk := entries[start:min(start+batchFiles, len(entries))]
+		for i, data := range l.readRegular(ctx, chunk) {
+			e := chunk[i]
+			if !e.Mode.IsRegular() {
+				out[start+i] = unsupported(join(dir, e.Name), e.Mode)
+				continue
+			}
+			if data == nil {
+				var err error
+				if data, err = l.readFile(ctx, dir, e); err != nil {
+					return nil, err
+				}
+			}
+			work <- text{start + i, data}
+		}
+	}
+	return out, nil
+}
+
+// readRegular reads the regular files among entries, as many as can be had at
+// once; nil stands for the others.
+func (l *loader) readRegular(ctx context.Context, entries []Entry) [][]byte {
+	var regular []Entry
+	var at []int
+	for i, e := range entries {
+		if e.Mode.IsRegular() && e.ID != "" {
+			regular, at = append(regular, e), append(at, i)
+		}
+	}
+	out := make([][]byte, len(entries))
+	for i, data := range readBatch(ctx, l.dirs.tree, regular, MaxFileBytes) {
+		out[at[i]] = data
+	}
+	return out
+}
+
+func unsupported(at string, mode Mode) File {
+	f := File{Path: at, Mode: mode, State: StateUnsupported, Problems: []Problem{{
+		Path: at, Code: EntryNotRegular, Message: "a declaration must be a regular file, no " + modeWord(mode),
+	}}}
+	if id := serverIDOf(at); ValidServerID(id) {
+		f.ServerID = id
+	}
+	return f
+}
