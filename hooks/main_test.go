@@ -132,17 +132,38 @@ func (s *site) review(ref, base, head string) review.Token {
 
 func (s *site) reviewIn(clone *gittest.Repo, ref, base, head string, expiry time.Duration) review.Token {
 	s.t.Helper()
-	repo, policy := s.open(clone)
+	token, err := mint(s.t.Context(), clone, ref, base, head, expiry)
+	noError(s.t, err)
+	return token
+}
+
+// mint reviews a move in a clone, as evolve review does.
+func mint(ctx context.Context, clone *gittest.Repo, ref, base, head string, expiry time.Duration) (token review.Token, err error) {
+	repo, err := gitrepo.Open(ctx, gitrepo.Options{Dir: clone.Dir(), Env: clone.Env()})
+	if err != nil {
+		return token, err
+	}
+	defer func() { _ = repo.Close() }()
+	policy, err := review.LoadPolicy(ctx, repo)
+	if err != nil {
+		return token, err
+	}
 	gate := &promote.Gate{Repo: repo, Policy: policy, Now: time.Now, Fingerprint: review.Fingerprinter(repo.CommonDir())}
-	j, err := gate.Examine(s.t.Context(), promote.Proposal{Ref: ref, Old: gitrepo.ID(base), New: gitrepo.ID(head)})
-	noError(s.t, err)
-	signer, err := review.LoadSigner(s.t.Context(), repo, policy)
-	noError(s.t, err)
-	r, err := review.Mint(s.t.Context(), repo, policy, signer, review.MintRequest{
+	j, err := gate.Examine(ctx, promote.Proposal{Ref: ref, Old: gitrepo.ID(base), New: gitrepo.ID(head)})
+	if err != nil {
+		return token, err
+	}
+	signer, err := review.LoadSigner(ctx, repo, policy)
+	if err != nil {
+		return token, err
+	}
+	r, err := review.Mint(ctx, repo, policy, signer, review.MintRequest{
 		Ref: ref, Base: gitrepo.ID(base), Head: gitrepo.ID(head), Deltas: j.Deltas, Now: time.Now(), Expiry: expiry,
 	})
-	noError(s.t, err)
-	return r.Token
+	if err != nil {
+		return token, err
+	}
+	return r.Token, nil
 }
 
 // record is the refspec that pushes a token's record.
