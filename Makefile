@@ -16,10 +16,10 @@ TOOLS               = $(CURDIR)/$(BIN)/tools
 # The systems that evolve is built for.
 SYSTEMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
-.PHONY: help build demo test check bench soak install cross fuzz clean
+.PHONY: help build demo test check test-servers bench soak install cross fuzz clean
 
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 build: ## build bin/evolve
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/...
@@ -29,6 +29,9 @@ demo: build ## run the main job on a repository made for it
 
 test: ## run every test
 	$(GO) test ./...
+
+test-servers: ## the gate on sshd, gitolite3 and git daemon, and the long race; needs them installed
+	$(GO) test -tags servers -count=1 -timeout 60m ./hooks
 
 check: ## format, vet, lint, race, fuzz seeds, docs drift, import law, vulnerabilities
 	@scripts/check.sh
@@ -51,7 +54,7 @@ fuzz: ## run every fuzz target for FUZZTIME each
 
 install: build ## copy the programs to PREFIX/bin
 	install -d $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(BIN)/evolve $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 $(BIN)/evolve $(BIN)/evolve-hook $(DESTDIR)$(PREFIX)/bin/
 
 clean: ## remove what was built
 	rm -rf $(BIN) dist
