@@ -22,7 +22,7 @@ type hook struct {
 // left out, and does what the hook is for. A repository that guards nothing is
 // one of many that a shared hooks directory serves: there is nothing to do.
 func inRepo(ctx context.Context, in Input, do func(*hook) error) (err error) {
-	repo, err := gitrepo.Open(ctx, gitrepo.Options{Dir: in.Dir, Env: in.Env, Hook: true})
+	repo, err := gitrepo.Open(ctx, gitrepo.Options{Dir: in.Dir, Env: in.Env, Hook: true, Early: true})
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func (p *program) onRepo(c *cli.Context, do func(*session) error) (err error) {
 	if err := p.common(c); err != nil {
 		return err
 	}
-	repo, err := gitrepo.Open(p.ctx, gitrepo.Options{Dir: c.String("C"), Env: p.env})
+	repo, err := gitrepo.Open(p.ctx, gitrepo.Options{Dir: c.String("C"), Env: p.env, Early: true})
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,13 @@ type Config struct{ settings []Setting }
 // Config reads the configuration. In a hook that leaves out what the
 // environment gives.
 func (r *Repo) Config(ctx context.Context) (*Config, error) {
+	if c, ready, err := r.early.config(); ready {
+		return c, err
+	}
+	return r.readConfig(ctx)
+}
+
+func (r *Repo) readConfig(ctx context.Context) (*Config, error) {
 	out, err := r.run(ctx, command{args: []string{"config", "--list", "-z", "--show-origin", "--show-scope", "--includes"}})
 	if err != nil {
 		if fault.CodeOf(err) == fault.Interrupted {

@@ -42,6 +42,9 @@ type Options struct {
 	// Hook says that this is a hook: configuration given through the
 	// environment is ignored.
 	Hook bool
+	// Early says that the configuration and objects will be read for certain:
+	// both git children are started beside the discovery, not after it.
+	Early bool
 }
 
 // Repo is an open repository with one long-lived object reader. It is safe for
@@ -59,6 +62,7 @@ type Repo struct {
 
 	objects *objectReader
 	store   store
+	early   *early
 }
 
 // Open discovers the repository at o.Dir as Git does. The reader starts with the
@@ -75,11 +79,18 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 		return nil, fault.New(fault.Unsupported, "there is no git program in PATH").
 			WithHint("install Git 2.38 or newer").WithCause(errors.Join(ErrNoGit, err))
 	}
+	if o.Early {
+		r.early = r.startEarly(ctx)
+	}
 	if err := r.discover(ctx); err != nil {
+		r.early.wait()
 		return nil, err
 	}
 	r.objects = newObjectReader(ctx, r)
 	r.store.source, r.store.digits = r.objects, r.digits()
+	if o.Early {
+		r.early.warm(ctx, r.objects)
+	}
 	return r, nil
 }
 
@@ -151,7 +162,10 @@ func (r *Repo) notFound(out output, failed error) error {
 }
 
 // Close ends the object reader and waits for it.
-func (r *Repo) Close() error { return r.objects.close() }
+func (r *Repo) Close() error {
+	r.early.wait()
+	return r.objects.close()
+}
 
 // GitDir is the absolute path of the Git directory of this worktree.
 func (r *Repo) GitDir() string { return r.gitDir }

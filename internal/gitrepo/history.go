@@ -21,6 +21,9 @@ func (r *Repo) IsAncestor(ctx context.Context, a, b ID) (bool, error) {
 	if a == b {
 		return true, nil
 	}
+	if _, near := r.nearby(ctx, a, b); near {
+		return true, nil
+	}
 	out, err := r.run(ctx, command{args: []string{"merge-base", "--is-ancestor", string(a), string(b)}})
 	switch {
 	case err == nil:
@@ -71,6 +74,9 @@ func (r *Repo) MergeBase(ctx context.Context, a, b ID) (ID, error) {
 // Range lists the commits of base..tip, newest first, at most limit (an error
 // beyond it). base "" means the whole history of tip.
 func (r *Repo) Range(ctx context.Context, base, tip ID, limit int) ([]ID, error) {
+	if ids, near := r.nearby(ctx, base, tip); near && len(ids) <= limit {
+		return ids, nil
+	}
 	out, err := r.ask(ctx, append([]string{"rev-list", "--max-count=" + strconv.Itoa(limit+1)}, between(base, tip)...)...)
 	if err != nil {
 		return nil, err

@@ -125,6 +125,7 @@ func TestMoveRefReadsBack(t *testing.T) {
 			} else {
 				wantCode(t, err, c.code)
 			}
+			noError(t, m.r.Close()) // objects may have been read
 			noChildren(t)
 			noLocks(t, m.g)
 		})

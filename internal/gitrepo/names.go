@@ -23,5 +23,8 @@ func (r *Repo) PeelCommit(ctx context.Context, id ID) (ID, error) {
 	if !r.isID(string(id)) {
 		return "", fault.New(fault.RevisionUnknown, "that is no object id of this repository")
 	}
+	if _, err := r.ReadCommit(ctx, id); err == nil {
+		return id, nil
+	}
 	return r.ResolveCommit(ctx, string(id))
 }

@@ -2,7 +2,6 @@ package gitrepo
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
@@ -120,22 +119,20 @@ func (r *Repo) ResolveRef(ctx context.Context, name string) (string, error) {
 	default:
 		full, short = "refs/heads/"+name, true
 	}
-	if _, err := r.run(ctx, command{args: []string{"check-ref-format", full}}); err != nil {
-		if fault.CodeOf(err) == fault.Interrupted {
-			return "", err
-		}
+	if !goodRefName(full) {
 		return "", fault.New(fault.RefInvalid, "%s is no name that Git allows for a ref", shown).
 			WithHint("name a branch, such as --ref main")
 	}
-	target, err := r.followSymbolic(ctx, full)
+	states, err := r.RefStates(ctx, []string{full})
 	if err != nil {
 		return "", err
 	}
+	target := states[full].Target
 	if err := refKind(target); err != nil {
 		return "", err
 	}
-	if value, err := r.ReadRef(ctx, target); err != nil || value != "" || !short {
-		return target, err
+	if states[full].Value != "" || !short {
+		return target, nil
 	}
 	return "", fault.New(fault.RefInvalid, "there is no branch %s", shown).
 		WithHint("to create it, write its name in full: --ref refs/heads/%s", shown)
@@ -195,28 +192,22 @@ func (r *Repo) followSymbolic(ctx context.Context, full string) (string, error) 
 // ReadRef returns a ref's present value, "" if it does not exist, read in a
 // fresh Git process. A ref that is there but broken is an error, not absence.
 func (r *Repo) ReadRef(ctx context.Context, ref string) (ID, error) {
-	const tries = 2 // it may be created between looking for it and listing it
-	for range tries {
-		out, err := r.run(ctx, command{args: []string{"show-ref", "--verify", "--hash", "--", ref}})
-		if id := strings.TrimSuffix(string(out.stdout), "\n"); err == nil && r.isID(id) {
-			return ID(id), nil
-		}
-		if fault.CodeOf(err) == fault.Interrupted {
-			return "", err
-		}
-		// Absent, or broken: the listing warns of a broken ref, and names a ref
-		// whose object is gone.
-		out, err = r.run(ctx, command{args: []string{"for-each-ref", "--format=%(refname)", ref}})
-		if err != nil || warnsOf(out.stderr, ref) {
-			return "", fault.New(fault.GitFailed, "%s cannot be read: it is broken", safetext.Terminal(ref)).
-				WithHint("git fsck names what is broken").WithCause(err)
-		}
-		if !slices.Contains(strings.Split(string(out.stdout), "\n"), ref) {
-			return "", nil
+	// The listing tells a broken ref, of which it warns, from an absent one, in
+	// the same process; for the kind it looks whether the object is there.
+	out, err := r.run(ctx, command{args: []string{"for-each-ref", "--format=%(objecttype) %(objectname) %(refname)", ref}})
+	if fault.CodeOf(err) == fault.Interrupted {
+		return "", err
+	}
+	if err != nil || warnsOf(out.stderr, ref) {
+		return "", fault.New(fault.GitFailed, "%s cannot be read: it is broken, or names an object that is not here", safetext.Terminal(ref)).
+			WithHint("git fsck names what is broken").WithCause(err)
+	}
+	for line := range strings.Lines(string(out.stdout)) {
+		if f := strings.Fields(line); len(f) == 3 && f[2] == ref && r.isID(f[1]) {
+			return ID(f[1]), nil
 		}
 	}
-	return "", fault.New(fault.GitFailed, "%s names an object that is not here", safetext.Terminal(ref)).
-		WithHint("git fsck names what is broken")
+	return "", nil
 }
 
 // warnsOf reports whether a listing of refs warned of anything but other refs.

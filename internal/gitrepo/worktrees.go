@@ -2,10 +2,14 @@ package gitrepo
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/evolve-mcp/evolve/internal/fault"
 )
 
 // CheckedOut lists the worktrees that have ref checked out, or are busy with a
@@ -24,14 +28,51 @@ func (r *Repo) CheckedOut(ctx context.Context, ref string) ([]string, error) {
 	return busy, nil
 }
 
-// Worktrees lists the absolute paths of all worktrees, without a bare one.
-func (r *Repo) Worktrees(ctx context.Context) ([]string, error) {
-	trees, err := r.worktrees(ctx)
+// Worktrees lists the absolute paths of all worktrees, without a bare one: those
+// of "git worktree list", read from the files that it reads.
+func (r *Repo) Worktrees(_ context.Context) ([]string, error) {
 	var paths []string
-	for _, t := range trees {
-		paths = append(paths, t.path)
+	switch main := r.mainWorktree(); {
+	case r.workTree != "" && r.gitDir == r.commonDir:
+		paths = append(paths, r.workTree)
+	case main != "":
+		paths = append(paths, main)
 	}
-	return paths, err
+	parent := filepath.Join(r.commonDir, "worktrees")
+	linked, err := os.ReadDir(parent)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fault.New(fault.RepositoryUnreadable, "the list of worktrees in the Git directory cannot be read").
+			WithHint("check the owner and mode of worktrees in the Git directory").WithCause(err)
+	}
+	for _, d := range linked {
+		if owner := linkedTo(filepath.Join(parent, d.Name())); owner != "" {
+			paths = append(paths, owner)
+		}
+	}
+	return paths, nil
+}
+
+// mainWorktree is the directory around a Git directory that is named .git, ""
+// for any other.
+func (r *Repo) mainWorktree() string {
+	if filepath.Base(r.commonDir) != ".git" {
+		return ""
+	}
+	return filepath.Dir(r.commonDir)
+}
+
+// linkedTo is the worktree that an administrative directory belongs to, "" if it
+// names none.
+func linkedTo(dir string) string {
+	data, err := os.ReadFile(filepath.Join(dir, "gitdir"))
+	if err != nil {
+		return ""
+	}
+	owner := filepath.FromSlash(strings.TrimSpace(string(data)))
+	if !filepath.IsAbs(owner) { // worktree.useRelativePaths
+		owner = filepath.Join(dir, owner)
+	}
+	return filepath.Dir(owner)
 }
 
 type worktree struct {
@@ -83,15 +124,7 @@ func (r *Repo) adminDir(t worktree) string {
 	}
 	for _, d := range linked {
 		dir := filepath.Join(parent, d.Name())
-		data, err := os.ReadFile(filepath.Join(dir, "gitdir"))
-		if err != nil {
-			continue
-		}
-		owner := filepath.FromSlash(strings.TrimSpace(string(data)))
-		if !filepath.IsAbs(owner) { // worktree.useRelativePaths
-			owner = filepath.Join(dir, owner)
-		}
-		if filepath.Dir(owner) == t.path {
+		if linkedTo(dir) == t.path {
 			return dir
 		}
 	}
