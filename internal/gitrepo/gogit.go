@@ -51,7 +51,7 @@ func OpenGoGit(o Options) (*GoGit, error) {
 	g.files = filesystem.NewStorageWithOptions(at.files(), cache.NewObjectLRU(goGitCache), filesystem.Options{
 		LargeObjectThreshold: goGitLarge,
 	})
-	g.store.source, g.store.digits = &goGitObjects{files: g.files}, sha1Digits
+	g.store.source, g.store.digits = &goGitObjects{files: g.files, dir: filepath.Join(at.commonDir, "objects")}, sha1Digits
 	return g, nil
 }
 

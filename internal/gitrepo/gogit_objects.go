@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/objfile"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
@@ -15,33 +18,22 @@ import (
 // goGitObjects reads objects through go-git, one at a time.
 type goGitObjects struct {
 	mu    sync.Mutex
+	dir   string // of the objects
 	files *filesystem.Storage
 }
 
 // read implements source.
 func (o *goGitObjects) read(ctx context.Context, id ID, kind string, limit int64) ([]byte, error) {
 	var data []byte
-	err := o.with(ctx, id, func(h plumbing.Hash) error {
-		size, err := o.files.EncodedObjectSize(h)
+	err := o.with(ctx, id, func(h plumbing.Hash) (err error) {
+		if f, lerr := os.Open(o.loosePath(id)); lerr == nil {
+			defer func() { _ = f.Close() }()
+			data, err = readLoose(f, id, kind, limit)
+		} else {
+			data, err = o.readPacked(h, id, kind, limit)
+		}
 		if err != nil {
-			return goGitFault(id, err)
-		}
-		if size > limit {
-			return tooLarge(id, size, limit)
-		}
-		object, err := o.files.EncodedObject(plumbing.AnyObject, h)
-		if err != nil {
-			return goGitFault(id, err)
-		}
-		if is := object.Type().String(); is != kind {
-			return wrongKind(id, is, kind)
-		}
-		data, err = contents(object, limit)
-		if err != nil {
-			return goGitFault(id, err)
-		}
-		if int64(len(data)) != size {
-			return goGitFault(id, errors.New("the header names another size"))
+			return err
 		}
 		return checkHash("sha1", id, kind, data)
 	})
@@ -51,19 +43,82 @@ func (o *goGitObjects) read(ctx context.Context, id ID, kind string, limit int64
 	return data, nil
 }
 
-// contents reads at most one byte more than the limit.
-func contents(object plumbing.EncodedObject, limit int64) (data []byte, err error) {
-	r, err := object.Reader()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, r.Close()) }()
-	return io.ReadAll(io.LimitReader(r, limit+1))
+func (o *goGitObjects) loosePath(id ID) string {
+	return filepath.Join(o.dir, string(id[:2]), string(id[2:]))
 }
 
-// kind is what an object says that it is.
+// readLoose reads a file of one object. go-git's storage would inflate all of
+// it, whatever its header says; this stops at the limit.
+func readLoose(f io.Reader, id ID, kind string, limit int64) ([]byte, error) {
+	r, err := objfile.NewReader(f)
+	if err != nil {
+		return nil, goGitFault(id, err)
+	}
+	defer func() { _ = r.Close() }()
+	is, size, err := r.Header()
+	if err != nil {
+		return nil, goGitFault(id, err)
+	}
+	return capAndRead(r, is, size, id, kind, limit)
+}
+
+func (o *goGitObjects) readPacked(h plumbing.Hash, id ID, kind string, limit int64) ([]byte, error) {
+	size, err := o.files.EncodedObjectSize(h)
+	if err != nil {
+		return nil, goGitFault(id, err)
+	}
+	if size > limit {
+		return nil, tooLarge(id, size, limit)
+	}
+	object, err := o.files.EncodedObject(plumbing.AnyObject, h)
+	if err != nil {
+		return nil, goGitFault(id, err)
+	}
+	r, err := object.Reader()
+	if err != nil {
+		return nil, goGitFault(id, err)
+	}
+	defer func() { _ = r.Close() }()
+	return capAndRead(r, object.Type(), size, id, kind, limit)
+}
+
+// capAndRead reads an object whose header is known, and no byte more than that
+// promises.
+func capAndRead(r io.Reader, is plumbing.ObjectType, size int64, id ID, kind string, limit int64) ([]byte, error) {
+	switch {
+	case is.String() != kind:
+		return nil, wrongKind(id, is.String(), kind)
+	case size > limit:
+		return nil, tooLarge(id, size, limit)
+	}
+	data, err := io.ReadAll(io.LimitReader(r, size+1))
+	if err == nil && int64(len(data)) != size {
+		err = errors.New("the header names another size")
+	}
+	if err != nil {
+		return nil, goGitFault(id, err)
+	}
+	return data, nil
+}
+
+// kind is what an object says that it is. Only what may lead to a commit is
+// opened: nothing larger than a commit or tag may be.
 func (o *goGitObjects) kind(ctx context.Context, id ID) (kind string, err error) {
 	err = o.with(ctx, id, func(h plumbing.Hash) error {
+		if f, lerr := os.Open(o.loosePath(id)); lerr == nil {
+			defer func() { _ = f.Close() }()
+			if kind, err = looseKind(f); err != nil {
+				return goGitFault(id, err)
+			}
+			return nil
+		}
+		size, err := o.files.EncodedObjectSize(h)
+		if err != nil {
+			return goGitFault(id, err)
+		}
+		if size > maxCommitBytes {
+			return tooLarge(id, size, maxCommitBytes)
+		}
 		object, err := o.files.EncodedObject(plumbing.AnyObject, h)
 		if err != nil {
 			return goGitFault(id, err)
@@ -72,6 +127,16 @@ func (o *goGitObjects) kind(ctx context.Context, id ID) (kind string, err error)
 		return nil
 	})
 	return kind, err
+}
+
+func looseKind(f io.Reader) (string, error) {
+	r, err := objfile.NewReader(f)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = r.Close() }()
+	is, _, err := r.Header()
+	return is.String(), err
 }
 
 // with runs one read. A broken pack has made go-git panic before; that is a

@@ -143,6 +143,26 @@ func TestGoGitReadsAreHashedAndCapped(t *testing.T) {
 	}
 }
 
+// A loose object whose header promises little and whose bytes do not end is not
+// inflated further than it promised.
+func TestGoGitStopsAtWhatTheHeaderPromises(t *testing.T) {
+	var packed bytes.Buffer
+	w := zlib.NewWriter(&packed)
+	_, err := w.Write([]byte("blob 2\x00"))
+	noError(t, err)
+	for range 64 {
+		_, err := w.Write(make([]byte, 1<<20))
+		noError(t, err)
+	}
+	noError(t, w.Close())
+	whole := packed.Len()
+	_, err = readLoose(&packed, ID(strings.Repeat("a", 40)), "blob", 100)
+	wantCode(t, err, fault.SurfaceUnreadable)
+	if packed.Len() < whole/2 {
+		t.Errorf("%d of %d bytes were inflated", whole-packed.Len(), whole)
+	}
+}
+
 func TestGoGitFollowsTagsAndSymbolicRefs(t *testing.T) {
 	g := gittest.New(t)
 	id := g.Commit(map[string]string{"a": "1\n"}, "one")
