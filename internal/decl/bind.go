@@ -77,10 +77,14 @@ func (l *loader) walk(ctx context.Context, dir string) ([]BoundFile, error) {
 }
 
 func (l *loader) walkInto(ctx context.Context, dir string, out *[]BoundFile) error {
+	if len(dir) > maxPathBytes {
+		return tooDeep(dir)
+	}
 	here, err := l.dirs.list(ctx, dir)
 	if err != nil || here == nil {
 		return err
 	}
+	l.work(directoryWork) // a tree of many directories and no files has a bound too
 	for _, e := range here.entries {
 		at := join(dir, e.Name)
 		switch {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
-	"github.com/evolve-mcp/evolve/internal/redact"
 	"github.com/evolve-mcp/evolve/internal/safetext"
 )
 
@@ -129,90 +128,3 @@ func matchSegment(pattern, name string) bool {
 }
 
 var escapeClasses = strings.NewReplacer(`\`, `\\`, "?", `\?`, "[", `\[`)
-
-// UnknownCore is a path that looks like an agent's and belongs to no core.
-type UnknownCore struct {
-	Path redact.Shown // escaped
-	Mend string       // the command that makes its directory a core
-}
-
-// UnknownCores lists files that differ between two trees, exist in the second,
-// look like an agent's (agent.yaml, or agent/mcp/*.yaml), and belong to no core
-// of the second: they would move without a review. before may be nil.
-func UnknownCores(ctx context.Context, before, after Tree, opt Options) ([]UnknownCore, error) {
-	l := &loader{dirs: directories{tree: after, seen: map[string]*directory{}}, s: Empty()}
-	cores, err := l.findCores(ctx, opt)
-	if err != nil {
-		return nil, err
-	}
-	w := &unknownWalk{after: l.dirs, cores: map[string]bool{}}
-	for _, c := range cores {
-		w.cores[c] = true
-	}
-	if before != nil {
-		w.before = &directories{tree: before, seen: map[string]*directory{}}
-	}
-	return w.found, w.walk(ctx, "", before != nil)
-}
-
-// maxUnknown is how many such paths are looked for: one is enough to refuse.
-const maxUnknown = 20
-
-type unknownWalk struct {
-	before *directories
-	after  directories
-	cores  map[string]bool
-	found  []UnknownCore
-}
-
-func (w *unknownWalk) walk(ctx context.Context, dir string, inBefore bool) error {
-	here, err := w.after.list(ctx, dir)
-	if err != nil || here == nil {
-		return err
-	}
-	var old *directory
-	if inBefore {
-		if old, err = w.before.list(ctx, dir); err != nil {
-			return err
-		}
-	}
-	for _, e := range here.entries {
-		was, had := old.entry(e.Name)
-		if had && was.Mode == e.Mode && was.ID != "" && was.ID == e.ID || len(w.found) >= maxUnknown {
-			continue
-		}
-		at := join(dir, e.Name)
-		if core, looks := coreOf(at); looks && e.Mode != ModeTree && !w.cores[core] {
-			w.found = append(w.found, UnknownCore{
-				Path: shownPath(at),
-				Mend: "if it is an agent's: git config --add evolve.core '" + string(shownPath(core)) + "'",
-			})
-		}
-		if e.Mode == ModeTree {
-			if err := w.walk(ctx, at, had && was.Mode == ModeTree); err != nil {
-				return err
-			}
-			// Listings are needed once: do not hold a whole history of trees.
-			delete(w.after.seen, at)
-		}
-	}
-	return nil
-}
-
-// coreOf returns the core that a path would belong to if it is an agent's.
-func coreOf(p string) (core string, looks bool) {
-	name := p[strings.LastIndexByte(p, '/')+1:]
-	dir := baseOf(p)
-	if folded := fold(name); folded == "agent.yaml" || folded == "agent.yml" || foldsTo(name, "agent.yaml") {
-		return dir, true
-	}
-	if yes, _ := looksLikeDeclaration(name); !yes {
-		return "", false
-	}
-	parts := strings.Split(dir, "/")
-	n := len(parts)
-	if n < 2 || fold(parts[n-1]) != "mcp" || fold(parts[n-2]) != "agent" {
-		return "", false
-	}
-	return strings.Join(parts[:n-2], "/"), true
-}

@@ -15,8 +15,12 @@ import (
 // holds for honest layouts, so that an old, reviewed script does not carry a new,
 // unreviewed file; who writes the script itself is reviewed.
 
-// maxFollowed bounds the files of a surface whose text is searched for names.
-const maxFollowed = 64
+// maxFollowed bounds the named files of a surface whose text is searched for
+// names, maxRunners the files that runners read by themselves.
+const (
+	maxFollowed = 64
+	maxRunners  = 4096
+)
 
 // reading is how a file's text names others.
 type reading int
@@ -84,7 +88,7 @@ func (b *binder) followNamed() error {
 		if run, known := interpreters[suffix]; known && !slices.Contains(b.extra, run) {
 			b.extra = append(b.extra, run)
 		}
-		data, err := b.text(at)
+		data, err := b.text(at, maxFollowed)
 		if err != nil || data == nil {
 			if err != nil {
 				return err
@@ -109,12 +113,13 @@ func (b *binder) followNamed() error {
 
 // text reads a file whose text may name others; nil if there is none such, or
 // the surface has had its share.
-func (b *binder) text(at string) ([]byte, error) {
-	key := b.core + "\x00" + at
-	if b.l.bound.followed[key] || len(b.l.bound.followed) >= maxFollowed || b.l.isDeclaration(at) {
+func (b *binder) text(at string, most int) ([]byte, error) {
+	key := followKey{b.core, at, most}
+	if b.l.bound.followed[key] || b.l.bound.texts[most] >= most || b.l.isDeclaration(at) {
 		return nil, nil
 	}
 	b.l.bound.followed[key] = true
+	b.l.bound.texts[most]++
 	here, err := b.l.dirs.list(b.ctx, baseOf(at))
 	if err != nil {
 		return nil, err
@@ -131,6 +136,12 @@ func (b *binder) text(at string) ([]byte, error) {
 		return nil, readError(at, err)
 	}
 	return data, nil
+}
+
+// followKey is a file whose text was read, and by which limit.
+type followKey struct {
+	core, at string
+	most     int
 }
 
 func isRelative(name string) bool {
@@ -202,7 +213,7 @@ func (b *binder) isAbove(dir string) bool {
 
 // followRunner binds the files that a runner's own file names by path.
 func (b *binder) followRunner(at string, _ Entry) error {
-	data, err := b.text(at)
+	data, err := b.text(at, maxRunners)
 	if err != nil || data == nil {
 		return err
 	}

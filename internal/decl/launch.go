@@ -20,7 +20,9 @@ type boundSet struct {
 	items map[ItemKey]bool
 	// families are the directories already searched for runner files.
 	families map[familyKey]bool
-	followed map[string]bool
+	// followed are the files whose text was searched, texts how many by limit.
+	followed map[followKey]bool
+	texts    map[int]int
 }
 
 func (s *boundSet) add(core, at string) {
@@ -34,7 +36,8 @@ func (l *loader) bind(ctx context.Context) error {
 	l.s.contents = contents{tree: l.dirs.tree, left: MaxSurfaceBytes, sums: map[string]sum{}}
 	l.s.named = map[string]map[string]bool{}
 	l.bound = boundSet{
-		paths: map[string][]string{}, items: map[ItemKey]bool{}, families: map[familyKey]bool{}, followed: map[string]bool{},
+		paths: map[string][]string{}, items: map[ItemKey]bool{}, families: map[familyKey]bool{}, followed: map[followKey]bool{},
+		texts: map[int]int{},
 	}
 	l.packages, l.searched = map[string]*npmPackage{}, map[searchKey][2][]match{}
 	for i := range l.s.Cores {
@@ -236,10 +239,21 @@ func (b *binder) token(base, text string) error {
 			return err
 		}
 	}
-	if len(direct) == 0 && len(loose) > 0 && strings.HasPrefix(text, "-") {
-		b.named[text] = b.named[text] || !strings.ContainsAny(text, separators)
+	if joined, err := b.joined(base, text); err != nil {
+		return err
+	} else if joined {
+		b.named[text] = true
 	}
 	return b.dotted(base, text)
+}
+
+// joined reports whether a text is a short option with a path behind it.
+func (b *binder) joined(base, text string) (bool, error) {
+	if len(text) < 3 || text[0] != '-' || text[1] == '-' {
+		return false, nil
+	}
+	found, err := b.descend(base, text[2:])
+	return slices.ContainsFunc(found, func(m match) bool { return m.end == len(text)-2 }), err
 }
 
 // names notes that a part of a text is a path.

@@ -59,10 +59,11 @@ func (s *Surface) AllProblems() []Problem {
 type loader struct {
 	dirs directories
 	s    *Surface
-	// files counts what is bound, against MaxSurfaceFiles.
-	files int
-	full  bool
-	bound boundSet
+	// files counts what is bound, against MaxSurfaceFiles; worked steps, against
+	// maxWork; bytes those of declarations, against MaxSurfaceBytes.
+	files, worked, bytes int
+	full                 bool
+	bound                boundSet
 	// packages are those that were read, by directory.
 	packages map[string]*npmPackage
 	searched map[searchKey][2][]match
@@ -267,15 +268,38 @@ func (l *loader) duplicateIDs() {
 // limit.
 func (l *loader) count(n int) bool {
 	l.files += n
-	if l.files <= MaxSurfaceFiles {
-		return true
-	}
-	if !l.full {
+	return l.bounded(l.files <= MaxSurfaceFiles,
+		"the declarations and what they launch have more than 20000 files; launch from a smaller directory")
+}
+
+// maxWork bounds the directories that are walked and the pieces that are looked
+// for, so that a hostile repository costs seconds: a surface of 1,000
+// declarations takes some 20,000.
+const maxWork = 1_000_000
+
+// directoryWork is what listing a directory counts for: it is also remembered.
+const directoryWork = 20
+
+// work counts steps of looking for what is launched.
+func (l *loader) work(n int) bool {
+	l.worked += n
+	return l.bounded(l.worked <= maxWork,
+		"it takes too long to find what the declarations launch; write shorter commands, and launch from smaller directories")
+}
+
+// take counts the bytes of declarations.
+func (l *loader) take(n int) bool {
+	l.bytes += n
+	return l.bounded(l.bytes <= MaxSurfaceBytes, "the declarations have more than 268435456 bytes; write fewer")
+}
+
+// bounded notes, once, that a surface is over one of its limits.
+func (l *loader) bounded(within bool, message string) bool {
+	if !within && !l.full {
 		l.full = true
-		l.problem("", SurfaceTooLarge,
-			"the declarations and what they launch have more than 20000 files; launch from a smaller directory")
+		l.problem("", SurfaceTooLarge, message)
 	}
-	return false
+	return within && !l.full
 }
 
 func modeWord(m Mode) string {

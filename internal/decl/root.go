@@ -66,11 +66,14 @@ func (l *loader) parseAll(ctx context.Context, dir string, entries []Entry) ([]F
 				out[start+i] = unsupported(join(dir, e.Name), e.Mode)
 				continue
 			}
-			if data == nil {
+			if data == nil && !l.full {
 				var err error
 				if data, err = l.readFile(ctx, dir, e); err != nil {
 					return nil, err
 				}
+			}
+			if !l.take(len(data)) {
+				data = nil // refused as a whole; the rest need not be read
 			}
 			work <- text{start + i, data}
 		}

@@ -176,6 +176,9 @@ func (w *descent) names(dir string, i, n int) error {
 }
 
 func (w *descent) entry(dir string, e Entry, end int) error {
+	if !w.b.l.work(1) {
+		return nil
+	}
 	at := join(dir, e.Name)
 	switch {
 	case e.Mode == ModeSymlink, e.Mode == ModeSubmodule:
@@ -223,6 +226,9 @@ func (b *binder) searchPieces(base, text string) (direct, loose []match, err err
 	for i := 0; i < len(text); i++ {
 		if i > 0 && !isSeparator(text[i-1]) || isSeparator(text[i]) && !b.oddStart(base, text[i:]) {
 			continue
+		}
+		if !b.l.work(1) {
+			break
 		}
 		run := text[i : i+plainRun(text[i:])]
 		if !isRooted(run) {
