@@ -16,7 +16,7 @@ TOOLS               = $(CURDIR)/$(BIN)/tools
 # The systems that evolve is built for.
 SYSTEMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
-.PHONY: help build demo test check test-servers bench soak install cross fuzz clean
+.PHONY: help build demo test check test-servers bench soak install cross fuzz clean test-git-servers test-mcp-servers
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -30,8 +30,13 @@ demo: build ## run the main job on a repository made for it
 test: ## run every test
 	$(GO) test ./...
 
-test-servers: ## the gate on sshd, gitolite3 and git daemon, and the long race; needs them installed
+test-servers: test-git-servers test-mcp-servers ## both kinds of real servers
+
+test-git-servers: ## the gate on sshd, gitolite3 and git daemon, and the long race; needs them installed
 	$(GO) test -tags servers -count=1 -timeout 60m ./hooks
+
+test-mcp-servers: ## the runtime on official MCP servers and the conformance suite; needs node and npm
+	$(GO) test -tags servers -count=1 -timeout 20m -run TestPeers ./runtime
 
 check: ## format, vet, lint, race, fuzz seeds, docs drift, import law, vulnerabilities
 	@scripts/check.sh
@@ -43,6 +48,7 @@ SOAK_SCALE ?= 1
 soak: ## storms and kills; SOAK_SCALE=0.05 is the short run, see docs/soak.md
 	SOAK_SCALE=$(SOAK_SCALE) SOAK_RESULTS=$(if $(filter 1,$(SOAK_SCALE)),$(CURDIR)/docs/soak.md) \
 	  $(GO) test -tags soak -count=1 -timeout 120m -v ./internal/soak
+	EVOLVE_SOAK=$(if $(filter 1,$(SOAK_SCALE)),1000,50) $(GO) test -race -count=1 -run TestRace -timeout 60m ./runtime
 
 cross: ## build for every system
 	@for s in $(SYSTEMS); do echo "build $$s"; \

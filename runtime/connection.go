@@ -310,6 +310,9 @@ func (c *connection) scrubbed(tools []toolDef) ([]toolDef, error) {
 }
 
 func (c *connection) scrubbedSchema(raw json.RawMessage) json.RawMessage {
+	if c.redactor.Idle() {
+		return raw
+	}
 	clean, err := c.redactor.RedactJSON(raw)
 	if err != nil {
 		return json.RawMessage(anyObject)

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -14,6 +15,13 @@ import (
 func TestMain(m *testing.M) {
 	if os.Getenv("EVOLVE_TEST_SERVER") != "" {
 		servertest.Main()
+		return
+	}
+	if os.Getenv("MCP_CONFORMANCE_SCENARIO") != "" {
+		if err := conformanceClient(conformanceURL()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 		return
 	}
 	goleak.VerifyTestMain(m)

@@ -72,14 +72,34 @@ type tap struct {
 	elicits bool
 }
 
+// SendRequest implements transport.Interface.
 func (t *tap) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	kept := captureOf(ctx)
 	kept.begin()
-	answer, err := t.BidirectionalInterface.SendRequest(ctx, r)
+	answer, err := t.exchange(ctx, r)
 	if err != nil {
 		return nil, err
 	}
+	if r.Method == string(mcp.MethodServerDiscover) {
+		if offers(answer.Error) { // it refused once what it says it speaks: ask again
+			if answer, err = t.exchange(ctx, r); err != nil {
+				return nil, err
+			}
+		}
+		if answer.Error == nil && !discovered(answer.Result) {
+			return transport.NewJSONRPCErrorResponse(r.ID, mcp.METHOD_NOT_FOUND, "not a discovery", nil), nil
+		}
+	}
+	kept.keep(answer)
+	return answer, nil
+}
+
+// exchange sends a request and checks that the answer is one to it.
+func (t *tap) exchange(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
+	answer, err := t.BidirectionalInterface.SendRequest(ctx, r)
 	switch {
+	case err != nil:
+		return nil, err
 	case answer == nil:
 		return nil, errWrongID
 	case answer.ID.String() == r.ID.String():
@@ -87,11 +107,17 @@ func (t *tap) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*tra
 	default:
 		return nil, errWrongID
 	}
-	if r.Method == string(mcp.MethodServerDiscover) && answer.Error == nil && !discovered(answer.Result) {
-		return transport.NewJSONRPCErrorResponse(r.ID, mcp.METHOD_NOT_FOUND, "not a discovery", nil), nil
-	}
-	kept.keep(answer)
 	return answer, nil
+}
+
+// offers reports whether a refusal of a version names the newest one.
+func offers(e *mcp.JSONRPCErrorDetails) bool {
+	if e == nil || e.Code != mcp.UNSUPPORTED_PROTOCOL_VERSION {
+		return false
+	}
+	raw, err := json.Marshal(e.Data)
+	var data mcp.UnsupportedProtocolVersionData
+	return err == nil && json.Unmarshal(raw, &data) == nil && slices.Contains(data.Supported, mcp.ProtocolVersion20260728)
 }
 
 // discovered reports whether a result of server/discover names a version of
@@ -150,7 +176,41 @@ func (t *httpTap) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (
 	if err != nil && ctx.Err() != nil {
 		t.giveUp(r)
 	}
+	if err == nil && r.Method == string(mcp.MethodToolsList) && t.modern() {
+		answer.Result = withoutBadHeaders(answer.Result)
+		captureOf(ctx).keep(answer)
+	}
 	return answer, err
+}
+
+func (t *httpTap) modern() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return mcp.IsModernProtocol(t.version)
+}
+
+// withoutBadHeaders drops tools whose x-mcp-header annotations are not valid, as
+// the protocol demands over HTTP. The library does so too, but logs the server's
+// words to the process's own log.
+func withoutBadHeaders(result json.RawMessage) json.RawMessage {
+	var page map[string]json.RawMessage
+	var tools []json.RawMessage
+	if json.Unmarshal(result, &page) != nil || json.Unmarshal(page["tools"], &tools) != nil {
+		return result
+	}
+	kept := slices.DeleteFunc(slices.Clone(tools), func(raw json.RawMessage) bool {
+		var tool mcp.Tool
+		return json.Unmarshal(raw, &tool) == nil && mcp.ValidateParamHeaderAnnotations(&tool) != nil
+	})
+	if len(kept) == len(tools) {
+		return result
+	}
+	page["tools"], _ = json.Marshal(kept)
+	out, err := json.Marshal(page)
+	if err != nil {
+		return result
+	}
+	return out
 }
 
 // giveUp tells the server, beside everything else, that nobody waits any more.

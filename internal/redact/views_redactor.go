@@ -58,6 +58,9 @@ func NewRedactor(secrets ...Raw) *Redactor {
 	return r
 }
 
+// Idle reports whether there is nothing to redact.
+func (r *Redactor) Idle() bool { return len(r.all) == 0 }
+
 // With returns a redactor that knows more secrets too.
 func (r *Redactor) With(secrets ...Raw) *Redactor {
 	out := NewRedactor(secrets...)
