@@ -48,7 +48,7 @@ func (p *push) judge(ctx context.Context, updates []update) error {
 	if err != nil {
 		return err
 	}
-	p.reportSeen(ctx)
+	p.reportSeen(ctx, states)
 	var moves []update
 	for _, u := range updates {
 		guarded, err := p.sort(ctx, u, states[u.full])
@@ -77,18 +77,21 @@ func (p *push) judge(ctx context.Context, updates []update) error {
 	return p.leaveClaims(ctx)
 }
 
-// leaveClaims writes the claims, only now that the whole push was allowed, and
-// then settles what earlier pushes left.
+// leaveClaims settles what earlier pushes left, and then writes the claims, only
+// now that the whole push was allowed.
 func (p *push) leaveClaims(ctx context.Context) error {
+	if len(p.claims) == 0 {
+		return nil
+	}
+	if err := p.gate.Reconcile(ctx); err != nil {
+		return err
+	}
 	for _, c := range p.claims {
 		if err := p.gate.LeaveClaim(c); err != nil {
 			return err
 		}
 	}
-	if len(p.claims) == 0 {
-		return nil
-	}
-	return p.gate.Reconcile(ctx)
+	return nil
 }
 
 // states looks up what the push's names stand for here.
@@ -103,7 +106,16 @@ func (p *push) states(ctx context.Context, updates []update) (map[string]gitrepo
 		u.full = inNamespace(p.namespace, u.ref)
 		names = append(names, u.full)
 	}
-	return p.repo.RefStates(ctx, names)
+	return p.repo.RefStates(ctx, append(names, p.guards()...))
+}
+
+// guards are the full names of the guarded refs in the push's namespace.
+func (p *push) guards() []string {
+	names := make([]string, 0, len(p.policy.Guard))
+	for _, g := range p.policy.Guard {
+		names = append(names, inNamespace(p.namespace, g))
+	}
+	return names
 }
 
 // sort looks at one line: records are checked, names of evolve's and Git's own
@@ -177,19 +189,11 @@ func (p *push) named() []review.Token {
 // reportSeen tells of guarded refs that something moved past every hook. It is
 // told, not refused: the audit log keeps it, and every further move is judged
 // from where the ref is.
-func (p *push) reportSeen(ctx context.Context) {
-	names := make([]string, 0, len(p.policy.Guard))
-	for _, g := range p.policy.Guard {
-		names = append(names, inNamespace(p.namespace, g))
-	}
-	states, err := p.repo.RefStates(ctx, names)
-	if err != nil {
-		return // the move itself says so, where it concerns one
-	}
+func (p *push) reportSeen(ctx context.Context, states map[string]gitrepo.RefState) {
 	present := map[string]gitrepo.ID{}
-	for name, s := range states {
-		present[name] = s.Value
-		if s.Target != name {
+	for _, name := range p.guards() {
+		present[name] = states[name].Value
+		if states[name].Target != name {
 			_, _ = fmt.Fprintf(p.in.Stderr, "evolve: warning: %s is guarded and became a symbolic ref; the host's evolve doctor says more\n", shown(name))
 		}
 	}

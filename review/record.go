@@ -35,6 +35,10 @@ type Record struct {
 
 	data, signature []byte
 	key             ssh.PublicKey // set once verified
+	// revocation is what revoked the record when it was loaded, known if
+	// revocationRead; it is asked again under a ref's lock.
+	revocation     gitrepo.ID
+	revocationRead bool
 }
 
 // writeRecord stores a statement and its signature under a ref, once.
@@ -79,12 +83,13 @@ func load(ctx context.Context, repo *gitrepo.Repo, t Token, beside map[Token]git
 	if t == (Token{}) {
 		return nil, malformed(oddity("", false, ""))
 	}
+	refs, err := repo.ReadRefs(ctx, RecordRefs+t.hex, RevocationRefs+t.hex)
+	if err != nil {
+		return nil, err
+	}
 	commit, pushed := beside[t]
 	if !pushed {
-		var err error
-		if commit, err = repo.ReadRef(ctx, RecordRefs+t.hex); err != nil {
-			return nil, err
-		}
+		commit = refs[RecordRefs+t.hex]
 	}
 	if commit == "" {
 		return nil, fault.New(fault.TokenUnknown, "there is no record of %s in this repository", t.short()).
@@ -98,6 +103,7 @@ func load(ctx context.Context, repo *gitrepo.Repo, t Token, beside map[Token]git
 		return nil, fault.New(fault.TokenUnknown, "the record of %s %s", t.short(), problem).
 			WithHint("remove it, git update-ref -d %[1]s, and fetch it again: git fetch REMOTE %[1]s:%[1]s", RecordRefs+t.hex)
 	}
+	r.revocation, r.revocationRead = refs[RevocationRefs+t.hex], true
 	return r, nil
 }
 

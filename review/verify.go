@@ -81,6 +81,7 @@ func CheckUnderLock(ctx context.Context, repo *gitrepo.Repo, p *Policy, records 
 		if err := r.authenticate(t, now); err != nil {
 			return err
 		}
+		r.revocationRead = false // what was read before the lock counts no more
 		if err := r.revoked(ctx, repo); err != nil {
 			return err
 		}

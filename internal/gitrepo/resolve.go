@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
@@ -192,31 +193,38 @@ func (r *Repo) followSymbolic(ctx context.Context, full string) (string, error) 
 // ReadRef returns a ref's present value, "" if it does not exist, read in a
 // fresh Git process. A ref that is there but broken is an error, not absence.
 func (r *Repo) ReadRef(ctx context.Context, ref string) (ID, error) {
+	values, err := r.ReadRefs(ctx, ref)
+	return values[ref], err
+}
+
+// ReadRefs is ReadRef of several refs, in one process.
+func (r *Repo) ReadRefs(ctx context.Context, refs ...string) (map[string]ID, error) {
 	// The listing tells a broken ref, of which it warns, from an absent one, in
 	// the same process; for the kind it looks whether the object is there.
-	out, err := r.run(ctx, command{args: []string{"for-each-ref", "--format=%(objecttype) %(objectname) %(refname)", ref}})
+	out, err := r.run(ctx, command{args: append([]string{"for-each-ref", "--format=%(objecttype) %(objectname) %(refname)"}, refs...)})
 	if fault.CodeOf(err) == fault.Interrupted {
-		return "", err
+		return nil, err
 	}
-	if err != nil || warnsOf(out.stderr, ref) {
-		return "", fault.New(fault.GitFailed, "%s cannot be read: it is broken, or names an object that is not here", safetext.Terminal(ref)).
+	if err != nil || warnsOf(out.stderr, refs) {
+		return nil, fault.New(fault.GitFailed, "%s cannot be read: it is broken, or names an object that is not here", safetext.Terminal(refs[0])).
 			WithHint("git fsck names what is broken").WithCause(err)
 	}
+	values := make(map[string]ID, len(refs))
 	for line := range strings.Lines(string(out.stdout)) {
-		if f := strings.Fields(line); len(f) == 3 && f[2] == ref && r.isID(f[1]) {
-			return ID(f[1]), nil
+		if f := strings.Fields(line); len(f) == 3 && slices.Contains(refs, f[2]) && r.isID(f[1]) {
+			values[f[2]] = ID(f[1])
 		}
 	}
-	return "", nil
+	return values, nil
 }
 
 // warnsOf reports whether a listing of refs warned of anything but other refs.
 // A symbolic ref to a ref that does not exist counts as absent.
-func warnsOf(stderr []byte, ref string) bool {
+func warnsOf(stderr []byte, refs []string) bool {
 	for line := range strings.Lines(string(stderr)) {
 		line = strings.TrimSuffix(line, "\n")
 		broken, isBroken := strings.CutPrefix(line, "warning: ignoring broken ref ")
-		if isBroken && broken == ref || !isBroken && !strings.HasPrefix(line, "warning: ignoring dangling symref ") {
+		if isBroken && slices.Contains(refs, broken) || !isBroken && !strings.HasPrefix(line, "warning: ignoring dangling symref ") {
 			return true
 		}
 	}
