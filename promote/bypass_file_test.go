@@ -139,6 +139,8 @@ var fileBypasses = []bypass{
 	{"a huge declaration", npx, nil, files{"agent/mcp/x.yaml": "command: x\n#" + huge}, invalid + "file_too_large"},
 	{"a broken base does not block its repair", "", files{"agent/mcp/a.yaml": "command: [\n"}, files{"agent/mcp/a.yaml": "command: x\n"}, "token declaration:agent/mcp/a.yaml"},
 	{"a file that is no declaration", npx, nil, files{"agent/mcp/README.md": "x"}, "free"},
+	{"a declaration in a directory of the MCP root", npx, nil, files{"agent/mcp/sub/x.yaml": "command: x\n"}, "free"},
+	{"a remote server that the repository also holds", "transport: streamable_http; url: \"http://localhost:8000/srv\"", files{"srv/x": "1"}, files{"srv/x": "2"}, "free"},
 	{"the README", npx, files{"README": "1"}, files{"README": "2"}, "free"},
 }
 

@@ -68,6 +68,7 @@ var runnerBypasses = []bypass{
 	{"what an environment file preloads", "command: node; args: [--env-file=conf/x.env, srv/a.js]", files{"srv/a.js": "1", "conf/x.env": "NODE_OPTIONS=--require ./hook/a.js", "hook/a.js": "1"}, files{"hook/a.js": "2"}, "token launched:hook"},
 	{"what a settings file names", "command: server; args: [--config, conf/a.json]", files{"conf/a.json": `{"args": ["srv/index.js"]}`, "srv/index.js": "1"}, files{"srv/index.js": "2"}, "token launched:srv"},
 	{"what the metadata of a script names (PEP 723)", "command: uv; args: [run, --script, a/s.py]; cwd: w", files{"w/a/s.py": "# /// script\n# dependencies = [\"lib\"]\n# [tool.uv.sources]\n# lib = { path = \"../../lib\" }\n# ///\n", "lib/x.py": "1"}, files{"lib/x.py": "2"}, "token launched:. launched:lib"},
+	{"what a list of requirements names", "command: uvx; args: [--with-requirements, reqs/a.txt, x]", files{"reqs/a.txt": "-e ../lib\n", "lib/x.py": "1"}, files{"lib/x.py": "2"}, "token launched:lib"},
 	{"a path that a script computes", "command: node; args: [bin/cli.js]", files{"bin/cli.js": `require([ "..", "lib", "main" ].join("/"))`, "lib/main.js": "1"}, files{"lib/main.js": "2"}, "free"},
 }
 

@@ -31,8 +31,10 @@ const (
 	asScript         // also names with a slash or a launcher's suffix
 )
 
-// codeSuffixes are of languages in which one file imports another by path.
-var codeSuffixes = words(".js .mjs .cjs .jsx .ts .mts .cts .tsx .py .rb .php .pl .pm .lua .r .jl .kts .groovy .exs .ps1 .psm1 .go .rs .java")
+// codeSuffixes are of languages in which one file imports another by path, and
+// of lists of requirements.
+var codeSuffixes = words(".js .mjs .cjs .jsx .ts .mts .cts .tsx .py .rb .php .pl .pm .lua .r .jl .kts .groovy .exs .ps1 .psm1 .go .rs .java " +
+	".txt .in .pth")
 
 // scriptSuffixes are of shells and of settings, in which a bare word is a path.
 var scriptSuffixes = words(".sh .bash .zsh .fish .ksh .bat .cmd .json .jsonc .json5 .yaml .yml .toml .ini .cfg .conf .properties .xml " +

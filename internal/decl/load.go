@@ -274,8 +274,8 @@ func (l *loader) count(n int) bool {
 
 // maxWork bounds the directories that are walked and the pieces that are looked
 // for, so that a hostile repository costs seconds: a surface of 1,000
-// declarations takes some 20,000.
-const maxWork = 1_000_000
+// declarations of the common kind takes some 3,000.
+const maxWork = 400_000
 
 // directoryWork is what listing a directory counts for: it is also remembered.
 const directoryWork = 20
