@@ -49,6 +49,7 @@ soak: ## storms and kills; SOAK_SCALE=0.05 is the short run, see docs/soak.md
 	SOAK_SCALE=$(SOAK_SCALE) SOAK_RESULTS=$(if $(filter 1,$(SOAK_SCALE)),$(CURDIR)/docs/soak.md) \
 	  $(GO) test -tags soak -count=1 -timeout 120m -v ./internal/soak
 	EVOLVE_SOAK=$(if $(filter 1,$(SOAK_SCALE)),1000,50) $(GO) test -race -count=1 -run TestRace -timeout 60m ./runtime
+	SOAK_SCALE=$(SOAK_SCALE) $(GO) test -tags soak -count=1 -timeout 120m -v -run TestKilled ./hooks
 
 cross: ## build for every system
 	@for s in $(SYSTEMS); do echo "build $$s"; \
