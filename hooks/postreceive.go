@@ -1,6 +1,10 @@
 package hooks
 
-import "context"
+import (
+	"context"
+	"os"
+	"path/filepath"
+)
 
 // PostReceive writes the audit lines of the moves that a push made, where no
 // reference-transaction hook did. Nothing can be refused any more: an error is
@@ -9,6 +13,9 @@ func PostReceive(ctx context.Context, in Input) error {
 	updates, err := readUpdates(in.Stdin)
 	if err != nil {
 		return err
+	}
+	if nothingClaimed(in) {
+		return nil
 	}
 	return inRepo(ctx, in, func(h *hook) error {
 		names := make([]string, 0, len(updates))
@@ -31,4 +38,25 @@ func PostReceive(ctx context.Context, in Input) error {
 		}
 		return nil
 	})
+}
+
+// nothingClaimed reports whether the repository surely has no claim to settle, in
+// the plain case: Git names its directory, as in every push. Then no process needs
+// to be started. It decides nothing but that.
+func nothingClaimed(in Input) bool {
+	dir := getenv(in.Env, "GIT_DIR")
+	if dir == "" {
+		return false
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(in.Dir, dir)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
+		return false
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "commondir")); !os.IsNotExist(err) {
+		return false
+	}
+	claims, err := os.ReadDir(filepath.Join(dir, "evolve", "claims"))
+	return os.IsNotExist(err) || err == nil && len(claims) == 0
 }

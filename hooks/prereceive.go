@@ -94,7 +94,7 @@ func (p *push) leaveClaims(ctx context.Context) error {
 	return nil
 }
 
-// states looks up what the push's names stand for here.
+// states looks up what the push's names, and the guarded ones, stand for here.
 func (p *push) states(ctx context.Context, updates []update) (map[string]gitrepo.RefState, error) {
 	names := make([]string, 0, len(updates))
 	for i := range updates {
@@ -175,6 +175,9 @@ func (p *push) decide(ctx context.Context, proposal promote.Proposal, u update, 
 func (p *push) peel(ctx context.Context, id gitrepo.ID) (gitrepo.ID, error) {
 	if id == "" {
 		return "", nil
+	}
+	if _, err := p.repo.ReadCommit(ctx, id); err == nil {
+		return id, nil // as nearly always
 	}
 	return p.repo.PeelCommit(ctx, id)
 }

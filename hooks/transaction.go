@@ -25,15 +25,11 @@ func ReferenceTransaction(ctx context.Context, in Input) error {
 		return err
 	}
 	updates = refsOnly(updates)
-	if len(updates) == 0 {
+	if len(updates) == 0 || phase == "committed" && nothingClaimed(in) {
 		return nil
 	}
 	return inRepo(ctx, in, func(h *hook) error {
-		moves, err := h.guardedTargets(ctx, updates)
-		if err != nil {
-			return err
-		}
-		for _, m := range moves {
+		for _, m := range h.guardedTargets(updates) {
 			if phase == "committed" {
 				err = h.gate.SettlePushed(m.target, m.old, m.new)
 			} else {
@@ -65,31 +61,19 @@ type guardedMove struct {
 	target string
 }
 
-// guardedTargets keeps the guarded refs, each once: a symbolic ref and its target
-// are both listed.
-func (h *hook) guardedTargets(ctx context.Context, updates []update) ([]guardedMove, error) {
-	names := make([]string, 0, len(updates))
-	for _, u := range updates {
-		names = append(names, u.full)
-	}
-	states, err := h.repo.RefStates(ctx, names)
-	if err != nil {
-		return nil, err
-	}
+// guardedTargets keeps the guarded refs, each once. Where a symbolic ref moves
+// another, Git lists the other too, so that only guarded names have to be looked
+// at: one that symbolic-ref made symbolic is judged by its own name.
+func (h *hook) guardedTargets(updates []update) []guardedMove {
 	var out []guardedMove
 	seen := map[string]bool{}
 	for _, u := range updates {
-		target := states[u.full].Target
-		if u.symbolic || h.guarded(u.full) && target != u.full {
-			target = u.full // the name itself is what changes, or was changed before
+		if h.guarded(u.full) && !seen[u.full] {
+			seen[u.full] = true
+			out = append(out, guardedMove{update: u, target: u.full})
 		}
-		if !h.guarded(target) && !h.guarded(u.full) || seen[target] {
-			continue
-		}
-		seen[target] = true
-		out = append(out, guardedMove{update: u, target: target})
 	}
-	return out, nil
+	return out
 }
 
 // hold vetoes a move that nobody judged, and writes the veto down.
