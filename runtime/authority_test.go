@@ -143,6 +143,37 @@ func TestNothingHappensBeforeItIsAllowed(t *testing.T) {
 	}
 }
 
+// TestGrantsMatchExactlyOrAtAColon.
+func TestGrantsMatchExactlyOrAtAColon(t *testing.T) {
+	for _, tt := range []struct {
+		grant, capability string
+		want              bool
+	}{
+		{"mcp.connect:docs", "mcp.connect:docs", true},
+		{"mcp.connect:docs", "mcp.connect:docs2", false},
+		{"mcp.connect:docs", "MCP.connect:docs", false},
+		{"mcp.connect:*", "mcp.connect:docs", true},
+		{"mcp.connect:*", "mcp.connect:a:b", true},
+		{"mcp.connect:a:*", "mcp.connect:a:b", true},
+		{"mcp.connect:a:*", "mcp.connect:a", false},
+		{"mcp.connect:*", "mcp.connect", false},
+		{"mcp.connect:*", "mcp.connects:docs", false},
+		{"mcp.connect:do*", "mcp.connect:docs", false},
+		{"mcp.*", "mcp.connect:docs", false},
+		{"*", "mcp.connect:docs", false},
+		{"*", "*", false},
+		{":*", ":x", false},
+		{"*:*", "mcp.connect:docs", false},
+		{"mcp.call:*", "mcp.call:*", true},
+		{"mcp:*", "mcp:call:*", false},
+		{"", "", false},
+	} {
+		if got := NewCapabilities(tt.grant).Allows(tt.capability); got != tt.want {
+			t.Errorf("%q allows %q: %v", tt.grant, tt.capability, got)
+		}
+	}
+}
+
 // TestAnUnboundTurnFailsClosed: each field is needed, to prepare and to call.
 func TestAnUnboundTurnFailsClosed(t *testing.T) {
 	r, answer := &trace{}, Once
@@ -227,7 +258,7 @@ func TestChangesBetweenTurns(t *testing.T) {
 			if res := w.host.Call(t.Context(), turn, ref, nil); (res.Status == Succeeded) != kept {
 				t.Errorf("a call of the old turn: %s %s", res.Status, res.Reason)
 			}
-			if res := w.host.Call(t.Context(), next, ref, nil); tt.want != nil && len(tt.want) == 4 && (res.Status != Invalid || res.Started) {
+			if res := w.host.Call(t.Context(), next, ref, nil); len(tt.want) == 4 && (res.Status != Invalid || res.Started) {
 				t.Errorf("a call of the new turn with an old reference: %+v", res)
 			}
 		})

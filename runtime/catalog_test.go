@@ -71,7 +71,13 @@ func TestCollisionsNameBothSourcesAndExposeNeither(t *testing.T) {
 
 // TestListChangedNeverAltersACatalog: it marks the server for the next turn.
 func TestListChangedNeverAltersACatalog(t *testing.T) {
-	w := newWorld(t, map[string]string{"docs.yaml": "command: x\n", "other.yaml": "command: x\n"}, memory(map[string]string{"docs": "changes_tools"}))
+	for _, mode := range []string{"changes_tools", "modern_changes"} {
+		t.Run(mode, func(t *testing.T) { listChanged(t, mode) })
+	}
+}
+
+func listChanged(t *testing.T, mode string) {
+	w := newWorld(t, map[string]string{"docs.yaml": "command: x\n", "other.yaml": "command: x\n"}, memory(map[string]string{"docs": mode}))
 	turn := w.turn()
 	c := w.prepare(turn)
 	before := toolNames(c)

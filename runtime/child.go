@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// ErrChildEnded: the child was closed.
+// ErrChildEnded says that the child was closed, or its parent's session evicted.
 var ErrChildEnded = errors.New("runtime: the child has ended")
 
 // Child is a delegated agent: it has exactly the authority that its host issued

@@ -23,7 +23,7 @@ func conformanceClient(url string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(home)
+	defer func() { _ = os.RemoveAll(home) }()
 	h, err := NewHost(Options{
 		Home: home, Approver: &yes{}, Events: &sink{}, Elicitor: defaults{}, Resolver: &lookups{answer: "127.0.0.1"},
 		TrustedNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
@@ -32,7 +32,7 @@ func conformanceClient(url string) error {
 		return err
 	}
 	ctx := context.Background()
-	defer h.Close(ctx)
+	defer func() { _ = h.Close(ctx) }()
 	turn := Turn{
 		Principal: "suite", Session: "suite", Core: ".", CoreRevision: "1", Workspace: home,
 		Capabilities: NewCapabilities("mcp.connect:*", "mcp.call:*"), Policy: &Policy{ID: "suite"}, Declarations: core.Declarations,

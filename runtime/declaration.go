@@ -168,9 +168,7 @@ func (t fsTree) List(_ context.Context, dir string) ([]decl.Entry, error) {
 		if err != nil {
 			return nil, notThere(path.Join(at, e.Name()), err)
 		}
-		if mode, ok := entryMode(info.Mode()); ok {
-			out = append(out, decl.Entry{Name: e.Name(), Mode: mode})
-		}
+		out = append(out, decl.Entry{Name: e.Name(), Mode: entryMode(info.Mode())})
 	}
 	return out, nil
 }
@@ -184,18 +182,18 @@ func notThere(name string, err error) error {
 
 // entryMode maps to what Git would record. Devices and sockets are nothing that
 // Git sees, but a reviewer would: they count as an unsupported kind.
-func entryMode(m fs.FileMode) (decl.Mode, bool) {
+func entryMode(m fs.FileMode) decl.Mode {
 	switch {
 	case m.IsDir():
-		return decl.ModeTree, true
+		return decl.ModeTree
 	case m&fs.ModeSymlink != 0:
-		return decl.ModeSymlink, true
+		return decl.ModeSymlink
 	case m.IsRegular() && m&0o111 != 0:
-		return decl.ModeExecutable, true
+		return decl.ModeExecutable
 	case m.IsRegular():
-		return decl.ModeRegular, true
+		return decl.ModeRegular
 	default:
-		return decl.ModeSubmodule, true
+		return decl.ModeSubmodule
 	}
 }
 

@@ -41,7 +41,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	defer os.RemoveAll(home)
+	defer func() { _ = os.RemoveAll(home) }()
 	host, err := runtime.NewHost(runtime.Options{
 		Home: home, LookupEnv: os.LookupEnv, Approver: console{}, Events: events{},
 		FingerprintKey: make([]byte, 32), // a random key, kept, in a real host

@@ -8,11 +8,10 @@ import (
 
 // outcome is what became of one server in a preparation.
 type outcome struct {
-	server     server
-	conn       *connection
-	denied     *denial
-	diagnostic string // of a failure
-	failed     *failure
+	server server
+	conn   *connection
+	denied *denial
+	failed *failure
 }
 
 // Prepare returns the catalog of a turn: it decides for each enabled

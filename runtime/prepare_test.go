@@ -1,6 +1,8 @@
 package runtime
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -55,6 +57,10 @@ func TestRealProcess(t *testing.T) {
 		names = append(names, name)
 	}
 	wantEqual(t, "environment", names, []string{"API_TOKEN", "EVOLVE_TEST_SERVER", "HOME", "LANG", "PATH"})
+	home, err := os.Stat(filepath.Join(w.home, "mcp", "homes"))
+	if err != nil || home.Mode().Perm() != 0o700 || !strings.Contains(r.Views.Model, "HOME="+w.home) {
+		t.Errorf("the private home: %v %v\n%s", home.Mode(), err, r.Views.Model)
+	}
 	if r := w.call(c, turn, "docs__cwd", "{}"); r.Views.Model != w.work {
 		t.Errorf("runs in %s", r.Views.Model)
 	}

@@ -2,7 +2,9 @@ package runtime
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -341,6 +343,61 @@ func TestAnElicitorAnswersTheServer(t *testing.T) {
 	if len(a.asked) != 1 || a.asked[0].Message != "Your name?" || a.asked[0].Mode != "form" || a.asked[0].ServerID != "docs" {
 		t.Errorf("%+v", a.asked)
 	}
+}
+
+// TestWithoutAnElicitorNothingIsDeclared; roots and sampling never are.
+func TestCapabilitiesThatAreDeclared(t *testing.T) {
+	for _, tt := range []struct {
+		elicitor Elicitor
+		want     string
+	}{{nil, "{}"}, {&asker{}, `{"elicitation":{}}`}} {
+		w := newWorld(t, map[string]string{"docs.yaml": "command: x\n"}, memory(nil), func(o *Options, _ *world) { o.Elicitor = tt.elicitor })
+		got := make(chan string, 1)
+		w.fakes["docs"] = &servertest.Server{Capabilities: func(raw json.RawMessage) { got <- string(raw) }}
+		w.prepare(w.turn())
+		if c := <-got; c != tt.want {
+			t.Errorf("declares %s, want %s", c, tt.want)
+		}
+	}
+}
+
+// slowClose is a stream whose Close waits.
+type slowClose struct {
+	net.Conn
+	wait <-chan struct{}
+}
+
+func (s slowClose) Close() error {
+	<-s.wait
+	return s.Conn.Close()
+}
+
+// TestClosingHoldsNoSlot: a server that failed, and is slow to end, keeps no
+// other from being discovered.
+func TestClosingHoldsNoSlot(t *testing.T) {
+	release := make(chan struct{})
+	w := newWorld(t, map[string]string{"a.yaml": "command: x\n", "b.yaml": "command: x\n"}, memory(map[string]string{"a": "wrong_id"}),
+		func(o *Options, _ *world) {
+			o.Limits.Discoveries = 1
+			connect := o.Connect
+			o.Connect = func(ctx context.Context, d Declaration) (Stream, error) {
+				s, err := connect(ctx, d)
+				if d.ServerID() == "a" {
+					return slowClose{s.(net.Conn), release}, err
+				}
+				return s, err
+			}
+		})
+	c := w.prepare(w.turn())
+	if s := c.Servers()[1]; s.State != Connected {
+		t.Errorf("%+v", s)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := w.host.Close(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("closing did not wait for the connection: %v", err)
+	}
+	close(release)
 }
 
 // TestNotificationsReachTheHostRedacted: progress of calls, and log messages.

@@ -116,6 +116,13 @@ var calls = map[string]func(*Server, message){
 		s.note("notifications/tools/list_changed", struct{}{})
 		s.result(m.ID, text("changed"))
 	},
+	"modern_changes": func(s *Server, m message) {
+		s.mu.Lock()
+		s.renamed = true
+		s.mu.Unlock()
+		s.note("notifications/tools/list_changed", struct{}{})
+		s.result(m.ID, text("changed"))
+	},
 	"tells": func(s *Server, m message) {
 		s.note("notifications/progress", map[string]any{
 			"progressToken": m.Params.Meta.Token, "progress": 1, "total": 2, "message": "half with " + s.secret()})

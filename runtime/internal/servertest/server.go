@@ -27,6 +27,8 @@ type Server struct {
 	Exit func()
 	// Seen, if set, is called with the method of each message.
 	Seen func(method string)
+	// Capabilities, if set, gets what a client declares.
+	Capabilities func(raw json.RawMessage)
 	// Gate, if set, is received from before each call is answered.
 	Gate <-chan struct{}
 
@@ -39,11 +41,12 @@ type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params struct {
-		Name      string          `json:"name"`
-		Cursor    string          `json:"cursor"`
-		Arguments json.RawMessage `json:"arguments"`
-		Version   string          `json:"protocolVersion"`
-		Meta      struct {
+		Name         string          `json:"name"`
+		Cursor       string          `json:"cursor"`
+		Arguments    json.RawMessage `json:"arguments"`
+		Version      string          `json:"protocolVersion"`
+		Capabilities json.RawMessage `json:"capabilities"`
+		Meta         struct {
 			Token json.RawMessage `json:"progressToken"`
 		} `json:"_meta"`
 		RequestID json.RawMessage `json:"requestId"`
@@ -120,6 +123,9 @@ func (s *Server) answer(m message) {
 	case m.Method == "server/discover":
 		s.discover(m)
 	case m.Method == "initialize":
+		if s.Capabilities != nil {
+			s.Capabilities(m.Params.Capabilities)
+		}
 		version := m.Params.Version
 		if strings.HasPrefix(s.Mode, "version ") {
 			version = strings.TrimPrefix(s.Mode, "version ")
@@ -146,7 +152,7 @@ func (s *Server) answer(m message) {
 func (s *Server) discover(m message) {
 	switch s.Mode {
 	case "ignores_discover":
-	case "modern", "input_required":
+	case "modern", "input_required", "modern_changes":
 		s.result(m.ID, map[string]any{
 			"supportedVersions": []string{"2026-07-28"}, "resultType": "complete",
 			"capabilities": map[string]any{"tools": map[string]any{"listChanged": true}},
@@ -258,7 +264,7 @@ func (s *Server) call(m message) {
 func (s *Server) reply(m message) {
 	switch {
 	case m.Error != nil:
-		fmt.Fprintf(s.stderr(), "refused with %d\n", m.Error.Code)
+		_, _ = fmt.Fprintf(s.stderr(), "refused with %d\n", m.Error.Code)
 		s.result(json.RawMessage(m.pending()), text(fmt.Sprintf("refused with %d", m.Error.Code)))
 	default:
 		s.result(json.RawMessage(m.pending()), text("answered with "+string(m.Result)))

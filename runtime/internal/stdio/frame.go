@@ -3,6 +3,7 @@ package stdio
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 )
 
@@ -44,7 +45,7 @@ func (f *frameReader) next() ([]byte, error) {
 			return nil, ErrFrameTooLarge
 		case err == nil:
 			return trimEnd(f.buf), nil
-		case err != bufio.ErrBufferFull:
+		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, err
 		}
 	}

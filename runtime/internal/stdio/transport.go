@@ -3,7 +3,7 @@ package stdio
 import (
 	"context"
 	"encoding/json"
-	"io"
+	"errors"
 	"sync"
 	"time"
 
@@ -93,7 +93,7 @@ func (t *Transport) Close() error {
 }
 
 // GetSessionId returns "": a stream has no session.
-func (*Transport) GetSessionId() string { return "" }
+func (*Transport) GetSessionId() string { return "" } //nolint:revive // the name is that of mcp-go's interface
 
 // SetNotificationHandler sets who gets notifications, one at a time.
 func (t *Transport) SetNotificationHandler(f func(mcp.JSONRPCNotification)) {
@@ -185,13 +185,12 @@ func (t *Transport) read() error {
 	noise := 0
 	for {
 		line, err := t.frames.next()
-		if err == io.EOF {
-			return ErrEnded
-		}
-		if err != nil {
-			if e, own := err.(Error); own { //nolint:errorlint // frameReader returns its own errors bare
-				return e
-			}
+		var own Error
+		switch {
+		case err == nil:
+		case errors.As(err, &own):
+			return own
+		default: // the end, or a pipe that broke
 			return ErrEnded
 		}
 		if len(line) == 0 {
