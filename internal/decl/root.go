@@ -47,9 +47,10 @@ func (l *loader) parseAll(ctx context.Context, dir string, entries []Entry) ([]F
 		i    int
 		data []byte
 	}
-	work := make(chan text, batchFiles)
+	workers := min(runtime.GOMAXPROCS(0), len(entries))
+	work := make(chan text, workers) // short: a text may have 16 MiB
 	var parsers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(entries)) {
+	for range workers {
 		parsers.Go(func() {
 			for w := range work {
 				out[w.i] = Parse(join(dir, entries[w.i].Name), entries[w.i].Mode, w.data)

@@ -52,7 +52,7 @@ type plainPair struct{ before, after, in string }
 
 // walk looks below a directory. It reports whether anything there looks like a
 // core's, also if it belongs to a known one.
-func (w *unknownWalk) walk(ctx context.Context, dir string, inBefore bool) (any bool, err error) {
+func (w *unknownWalk) walk(ctx context.Context, dir string, inBefore bool) (found bool, err error) {
 	if len(dir) > maxPathBytes {
 		return true, tooDeep(dir)
 	}
@@ -73,11 +73,11 @@ func (w *unknownWalk) walk(ctx context.Context, dir string, inBefore bool) (any 
 		}
 		looks, err := w.entry(ctx, join(dir, e.Name), e, was)
 		if err != nil {
-			return any, err
+			return found, err
 		}
-		any = any || looks
+		found = found || looks
 	}
-	return any, nil
+	return found, nil
 }
 
 // entry looks at one entry that differs; was is what was there before.
