@@ -19,7 +19,7 @@ SYSTEMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 .PHONY: help build demo test check test-servers bench soak install cross fuzz clean test-git-servers test-mcp-servers
 
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
 
 build: ## build bin/evolve
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/...
@@ -30,13 +30,15 @@ demo: build ## run the main job on a repository made for it
 test: ## run every test
 	$(GO) test ./...
 
-test-servers: test-git-servers test-mcp-servers ## both kinds of real servers
+test-servers: test-git-servers test-mcp-servers ## run the tests against real servers; says what is missing
 
 test-git-servers: ## the gate on sshd, gitolite3 and git daemon, and the long race; needs them installed
 	$(GO) test -tags servers -count=1 -timeout 60m ./hooks
 
 test-mcp-servers: ## the runtime on official MCP servers and the conformance suite; needs node and npm
 	$(GO) test -tags servers -count=1 -timeout 20m -run TestPeers ./runtime
+	@peers=$$(scripts/peers.sh servers) && EVOLVE_TEST_SERVERS=$$peers \
+	  $(GO) test -tags servers -count=1 -timeout 20m -run TestServers ./cmd/evolve
 
 check: ## format, vet, lint, race, fuzz seeds, docs drift, import law, vulnerabilities
 	@scripts/check.sh

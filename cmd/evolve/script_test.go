@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -52,15 +53,25 @@ func TestStories(t *testing.T) {
 			}
 			return nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"status":    exitsWith,
-			"token":     saveToken,
-			"snapshot":  snapshot,
-			"unchanged": unchanged,
-			"git":       runGit,
-			"put":       put,
-		},
+		Cmds: storyCommands(nil),
 	})
+}
+
+// storyCommand is a command of the stories beside testscript's own.
+type storyCommand = func(ts *testscript.TestScript, neg bool, args []string)
+
+// storyCommands are the commands of every story, and more.
+func storyCommands(more map[string]storyCommand) map[string]storyCommand {
+	all := map[string]storyCommand{
+		"status":    exitsWith,
+		"token":     saveToken,
+		"snapshot":  snapshot,
+		"unchanged": unchanged,
+		"git":       runGit,
+		"put":       put,
+	}
+	maps.Copy(all, more)
+	return all
 }
 
 // exitsWith runs a command and checks its exit status: status 4 evolve ...
