@@ -108,11 +108,12 @@ func (h *hook) fits(ctx context.Context, m guardedMove, present gitrepo.ID) erro
 	return h.gate.CheckClaim(ctx, m.target, present, m.new)
 }
 
-// fitsDelete vetoes every delete but that of a loose ref which pack-refs has just
+// fitsDelete vetoes every delete but two: that of a ref by the promotion that made
+// it and now undoes itself, and that of a loose ref which pack-refs has just
 // packed: then packed-refs holds the value, and is not locked, as it is while a
 // ref is really deleted.
 func (h *hook) fitsDelete(m guardedMove, present gitrepo.ID) error {
-	if present == "" {
+	if present == "" || h.gate.ClaimsUndo(m.target, present) {
 		return nil
 	}
 	if m.old == present {

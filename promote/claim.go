@@ -24,6 +24,9 @@ const maxClaim = 1 << 20
 
 const claimSuffix = ".json"
 
+// verdictAllowed is the one verdict that a claim carries.
+const verdictAllowed = "allowed"
+
 // Claim is a verdict written down between the judging and the ref's lock. It
 // lets the reference-transaction hook pass the move that was judged, and lets
 // the next command write the audit line of a move that was cut short.

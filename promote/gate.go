@@ -54,8 +54,10 @@ type Judgement struct {
 	Records []*review.Record
 	// Validation is the last report of the order's Validator, nil without one.
 	Validation any
-	// Undone is the commit that undid the move, "" if none did.
-	Undone gitrepo.ID
+	// Undone says that the move was made and undone, UndoneBy by which commit: ""
+	// if the ref was deleted again.
+	Undone   bool
+	UndoneBy gitrepo.ID
 }
 
 // TokenStrings lists the tokens that carry the move.
@@ -118,6 +120,9 @@ func (g *Gate) checkShape(ctx context.Context, p Proposal) error {
 		return err
 	}
 	if !forward && !g.Policy.AllowNonFastForward {
+		if err := g.explainBackwards(ctx, p); err != nil {
+			return err
+		}
 		return fault.New(fault.NotFastForward, "%s at %s is not an ancestor of %s", ref, short(p.Old), short(p.New)).
 			WithHint("git rebase %s, or git merge %s, then review again", refShort(p.Ref), refShort(p.Ref))
 	}
@@ -223,6 +228,7 @@ func (g *Gate) verify(ctx context.Context, j *Judgement, tokens []review.Token) 
 		Surface:     g.Surface,
 		Beside:      j.Beside,
 		SpentAbsent: func(t review.Token) (bool, error) { return g.audit().spent(j.Ref, t) },
+		ExplainUsed: func(t review.Token) string { return g.explainUsed(j.Ref, t) },
 	})
 }
 

@@ -26,12 +26,13 @@ type Order struct {
 	// clean and whose files follow the move.
 	UpdateWorktree bool
 	// DryRun stops before the approval and writes nothing, not even an audit
-	// line.
+	// line. The Validator still runs the candidate.
 	DryRun bool
 	// Validator, if set, runs the candidate before the move, which it can
 	// refuse, and what the ref holds after it.
 	Validator Validator
-	// RollbackOnFailure undoes the move if the second validation fails.
+	// RollbackOnFailure undoes the move if the second validation fails or is
+	// interrupted.
 	RollbackOnFailure bool
 }
 
@@ -43,8 +44,8 @@ func (o Order) verb() string {
 }
 
 // Promote judges, asks, and moves the ref. When it returns an error the ref has
-// not changed, but for io_failed and git_failed after the move, whose message
-// says so. A refusal is written to the audit log.
+// not changed, unless AfterMove says so of it: its message tells where the ref is.
+// A refusal is written to the audit log.
 func (g *Gate) Promote(ctx context.Context, o Order) (*Judgement, error) {
 	if !o.DryRun {
 		if err := g.Reconcile(ctx); err != nil {
@@ -73,10 +74,10 @@ func (g *Gate) decide(ctx context.Context, o Order) (*Judgement, error) {
 		return &Judgement{Proposal: o.Proposal}, err
 	}
 	j, err := g.Judge(ctx, o.Proposal)
-	if err != nil || o.DryRun {
+	if err != nil {
 		return j, err
 	}
-	if err := g.validateCandidate(ctx, o, j); err != nil {
+	if err := g.validateCandidate(ctx, o, j); err != nil || o.DryRun {
 		return j, err
 	}
 	yes, err := o.Approve(ctx, j)
@@ -110,12 +111,7 @@ func (g *Gate) carryOut(ctx context.Context, o Order, j *Judgement) error {
 	// What is there already is of a push on its way, or of a command that was
 	// killed and whose git may yet make the move.
 	earlier, _ := g.claims().read(o.Ref, o.Old, o.New)
-	now := g.Now().UTC()
-	claim := Claim{
-		Ref: o.Ref, Old: o.Old, New: o.New,
-		Tokens: j.TokenStrings(), Records: recordIDs(j.Records), Who: o.Pusher.Name,
-		Verdict: "allowed", By: o.verb(), Reason: o.Reason, At: now, Expires: now.Add(claimLife),
-	}
+	claim := g.newClaim(o, j)
 	if err := g.claims().write(claim); err != nil {
 		return err
 	}
@@ -134,6 +130,16 @@ func (g *Gate) carryOut(ctx context.Context, o Order, j *Judgement) error {
 		return err
 	}
 	return settled
+}
+
+// newClaim is the claim of an order that was judged.
+func (g *Gate) newClaim(o Order, j *Judgement) Claim {
+	now := g.Now().UTC()
+	return Claim{
+		Ref: o.Ref, Old: o.Old, New: o.New,
+		Tokens: j.TokenStrings(), Records: recordIDs(j.Records), Who: o.Pusher.Name,
+		Verdict: verdictAllowed, By: o.verb(), Reason: o.Reason, At: now, Expires: now.Add(claimLife),
+	}
 }
 
 // stillAt refuses early what Git would refuse under the lock, so that no claim

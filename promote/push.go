@@ -72,7 +72,7 @@ func (g *Gate) NewClaim(j *Judgement, by, ref string, old, next gitrepo.ID) Clai
 	now := g.Now().UTC()
 	return Claim{
 		Ref: ref, Old: old, New: next, Tokens: j.TokenStrings(), Records: recordIDs(j.Records),
-		Who: j.Pusher.Name, Verdict: "allowed", By: by, At: now, Expires: now.Add(claimLife),
+		Who: j.Pusher.Name, Verdict: verdictAllowed, By: by, At: now, Expires: now.Add(claimLife),
 	}
 }
 
@@ -95,7 +95,7 @@ func (g *Gate) CheckClaim(ctx context.Context, ref string, present, next gitrepo
 		return none.WithCause(err)
 	}
 	now := g.Now()
-	if c.Ref != ref || c.Old != present || c.New != next || c.Verdict != "allowed" ||
+	if c.Ref != ref || c.Old != present || c.New != next || c.Verdict != verdictAllowed ||
 		!now.Before(c.Expires) || now.Add(claimLife).Before(c.At) || len(c.Records) != len(c.Tokens) {
 		return none
 	}

@@ -3,25 +3,23 @@ package promote
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
 	"github.com/evolve-mcp/evolve/internal/gitrepo"
 	"github.com/evolve-mcp/evolve/internal/safetext"
 )
 
-// Validator runs the declarations of a commit. An error means that they do not
-// work; its report is kept either way.
+// Validator runs the declarations of a commit. An error of code validation_failed
+// means that they do not work, any other that nobody can say; its report is kept
+// either way.
 type Validator interface {
 	Validate(ctx context.Context, commit gitrepo.ID) (report any, err error)
 }
 
-// verbUndo is what the audit log and the reflog call a promotion that undoes
-// itself.
-const verbUndo = "undo"
-
 // validateCandidate refuses a move to a commit whose servers do not work.
 func (g *Gate) validateCandidate(ctx context.Context, o Order, j *Judgement) error {
-	if o.Validator == nil || o.DryRun {
+	if o.Validator == nil {
 		return nil
 	}
 	var err error
@@ -29,69 +27,85 @@ func (g *Gate) validateCandidate(ctx context.Context, o Order, j *Judgement) err
 	return err
 }
 
-// validateLive runs what the ref holds after the move. If that fails, and the
-// order says so, the move is undone by a new commit with the old tree, so that
-// history itself says that the change was made, and its token is used up.
+// validateLive runs what the ref holds after the move. If that fails, or is cut
+// off, and the order says so, the move is undone.
 func (g *Gate) validateLive(ctx context.Context, o Order, j *Judgement) error {
 	if o.Validator == nil || o.Old == o.New {
 		return nil
 	}
-	ref := safetext.Terminal(o.Ref)
 	live, err := g.Repo.ReadRef(ctx, o.Ref)
 	if err == nil {
-		j.Validation, err = o.Validator.Validate(ctx, live)
+		var report any
+		if report, err = o.Validator.Validate(ctx, live); report != nil {
+			j.Validation = report
+		}
 	}
 	if err == nil {
 		return nil
 	}
-	cause := errors.Join(errAfterMove, err)
-	if ctx.Err() != nil {
-		return fault.New(fault.Interrupted, "interrupted after %s moved to %s; the move stands, and was not validated", ref, short(o.New)).
-			WithHint("evolve validate %s", short(o.New)).WithCause(cause)
-	}
+	a := aftermath{o: o, cause: err, cut: ctx.Err() != nil}
 	if !o.RollbackOnFailure {
-		return fault.New(fault.ValidationFailed, "%s moved to %s, and its servers do not work: %s", ref, short(o.New), messageOf(err)).
-			WithHint("evolve rollback --ref %s", ref).WithCause(cause)
+		return a.fault("and the move stands", "evolve validate "+short(o.New)+", and evolve rollback --ref "+refShort(o.Ref)+" to go back")
 	}
-	undone, uerr := g.undo(ctx, o, messageOf(err))
+	// What was begun is ended: the caller's context may be over, and the ref must
+	// not be left at what nobody could show to work.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
+	defer cancel()
+	undone, uerr := g.undo(ctx, o, a.why())
+	if uerr != nil && !AfterMove(uerr) {
+		a.cause = errors.Join(a.cause, uerr)
+		return a.fault("and the move could not be undone ("+messageOf(uerr)+"), so it stands", "evolve rollback --ref "+refShort(o.Ref))
+	}
+	j.Undone, j.UndoneBy = true, undone
+	outcome := "and the move was undone by " + short(undone)
+	if undone == "" {
+		outcome = "and the move was undone, the ref deleted again"
+	}
 	if uerr != nil {
-		return fault.New(fault.ValidationFailed, "%s moved to %s, its servers do not work, and the move could not be undone: %s",
-			ref, short(o.New), messageOf(uerr)).WithHint("evolve rollback --ref %s", ref).WithCause(errors.Join(cause, uerr))
+		outcome += " (but " + messageOf(uerr) + ")"
 	}
-	j.Undone = undone
-	return fault.New(fault.ValidationFailed, "%s moved to %s, its servers do not work, and the move was undone by %s: %s",
-		ref, short(o.New), name(undone), messageOf(err)).
-		WithHint("mend the servers and review again: the token is used up").WithCause(cause)
+	return a.fault(outcome, "mend the servers and review again: the token is used up")
 }
 
-// undo is the one move without a token of its own. It returns the commit that
-// the ref is at then, "" if the ref did not exist before.
-func (g *Gate) undo(ctx context.Context, o Order, why string) (gitrepo.ID, error) {
-	if o.Old == "" {
-		return "", g.undoCreation(ctx, o, why)
-	}
-	plan, err := g.PrepareRollback(ctx, o.Ref, o.New, o.Old)
-	if err != nil {
-		return "", err
-	}
-	back := Order{
-		Proposal: Proposal{Ref: o.Ref, Old: o.New, New: plan.Commit, Pusher: o.Pusher},
-		Verb:     verbUndo, Reason: "validation failed: " + why, UpdateWorktree: o.UpdateWorktree,
-	}
-	return plan.Commit, g.carryOut(ctx, back, &Judgement{Proposal: back.Proposal})
+// undoLimit bounds how long an undo may take, hooks of Git included.
+const undoLimit = time.Minute
+
+// aftermath is a move whose validation failed, and says so.
+type aftermath struct {
+	o     Order
+	cause error
+	cut   bool // by an interrupt
 }
 
-// undoCreation removes a ref that the promotion made. The audit log says that its
-// token was used.
-func (g *Gate) undoCreation(ctx context.Context, o Order, why string) error {
-	if err := g.Repo.DeleteRef(ctx, o.Ref, o.New); err != nil {
-		return err
+// why is the cause in our words, for the message and the record.
+func (a aftermath) why() string {
+	switch {
+	case a.cut:
+		return "the validation was interrupted"
+	case fault.CodeOf(a.cause) == fault.ValidationFailed:
+		return messageOf(a.cause)
 	}
-	return g.audit().append(Entry{
-		At: g.Now().UTC(), Who: o.Pusher.Name, By: verbUndo, Ref: o.Ref, Old: o.New, New: "",
-		Verdict: VerdictMoved, Reason: "validation failed: " + why,
-	})
+	return "the servers could not be run: " + messageOf(a.cause)
 }
+
+// fault is what the caller hears: what failed, and where the ref is now.
+func (a aftermath) fault(outcome, hint string) error {
+	code := fault.ValidationFailed
+	if a.cut {
+		code = fault.Interrupted
+	}
+	why := messageOf(a.cause)
+	if code == fault.Interrupted || fault.CodeOf(a.cause) != code {
+		why = a.why()
+	}
+	return fault.New(code, "%s moved to %s, its validation failed, %s: %s",
+		safetext.Terminal(a.o.Ref), short(a.o.New), outcome, why).
+		WithHint("%s", hint).WithCause(errors.Join(errAfterMove, a.cause))
+}
+
+// AfterMove reports whether an error of Promote came after the ref had moved, so
+// that its message says where the ref is.
+func AfterMove(err error) bool { return errors.Is(err, errAfterMove) }
 
 // messageOf is an error's message in our words.
 func messageOf(err error) string {

@@ -60,6 +60,11 @@ func (v *verifier) unused(ctx context.Context, r *Record) error {
 }
 
 func (v *verifier) used(r *Record, said string) error {
+	if v.opt.ExplainUsed != nil {
+		if known := v.opt.ExplainUsed(r.Token); known != "" {
+			said = known
+		}
+	}
 	return fault.New(fault.TokenUsed, "%s is used up on %s: %s", r.Token.short(), safetext.Terminal(v.move.Ref), said).
 		WithHint("%s", v.again())
 }

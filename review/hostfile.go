@@ -114,6 +114,13 @@ func parts(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == filepath.Separator || r == '/' })
 }
 
+// HostFile reads a file that the host's policy rests on, by the rules for such
+// files: an absolute path outside every worktree, a regular file that nobody but
+// its owner may write, who is this user or the administrator. what names it in
+// messages. A file that does not exist is an error that wraps fs.ErrNotExist.
+// Codes: config_invalid.
+func (p *Policy) HostFile(path, what string) ([]byte, error) { return p.place.readHostFile(path, what) }
+
 // readHostFile reads a file that the host's policy rests on: named by an absolute
 // path, outside every worktree, a regular file that nobody but its owner may
 // write, who is this user or the administrator, and that nobody else can replace.

@@ -34,6 +34,9 @@ type Options struct {
 	// wrote down. It is asked where history cannot say: for a token whose base is
 	// absent, and where refs may move other than by fast-forward. Required.
 	SpentAbsent func(Token) (bool, error)
+	// ExplainUsed says what the host knows of how a token was used, "" for
+	// nothing; it may be nil. It decides nothing.
+	ExplainUsed func(Token) string
 	// Beside are records that come with a push and are no refs yet.
 	Beside map[Token]gitrepo.ID
 }

@@ -235,7 +235,7 @@ func (c *call) result(ctx context.Context, err, why error, kept *capture) Result
 	model := c.ref.conn.redactor.With(secret...)
 	detail := fmt.Sprintf("server %s, protocol %s, %d bytes", c.ref.conn.server.ServerID(), c.ref.conn.protocol, len(raw))
 	r.Views = redact.BuildViews(redact.ViewSource{
-		Status: string(r.Status), Kinds: conv.kinds, Detail: detail, Text: conv.text,
+		Status: string(r.Status), Kinds: conv.kinds, Detail: detail, Structured: conv.structured, Text: conv.text,
 	}, model, model.With(private...), c.host.options.Limits.Views)
 	return r
 }

@@ -313,13 +313,9 @@ func (c *connection) scrubbedSchema(raw json.RawMessage) json.RawMessage {
 	if c.redactor.Idle() {
 		return raw
 	}
-	clean, err := c.redactor.RedactJSON(raw)
+	clean, err := c.redactor.KeepJSON(raw)
 	if err != nil {
 		return json.RawMessage(anyObject)
-	}
-	same, err := (&redact.Redactor{}).RedactJSON(raw) // only encodes anew
-	if err == nil && string(same) == string(clean) {
-		return raw
 	}
 	return clean
 }

@@ -10,11 +10,13 @@ import (
 
 // converted is a result of a server as text, not redacted yet.
 type converted struct {
-	text   string
-	kinds  string // what contents there are, in our own words
-	failed bool   // the server says so
-	input  bool   // it wants something of the user
-	media  []Media
+	text string
+	// structured is the server's JSON, which comes before the text; nil if none.
+	structured json.RawMessage
+	kinds      string // what contents there are, in our own words
+	failed     bool   // the server says so
+	input      bool   // it wants something of the user
+	media      []Media
 }
 
 // maxContents bounds the contents of one result that are converted.
@@ -74,7 +76,7 @@ func convert(raw json.RawMessage) converted {
 	structured := len(r.Structured) > 0 && string(r.Structured) != "null"
 	if structured {
 		lines = withoutTexts(r.Content, lines)
-		lines = append([]string{string(r.Structured)}, lines...)
+		c.structured = r.Structured
 	}
 	c.text = strings.Join(lines, "\n")
 	if len(r.Content) == 0 && !structured {

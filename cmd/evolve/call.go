@@ -50,7 +50,7 @@ func (s *session) call(c *cli.Context, args []string) error {
 	if !slices.Contains(viewNames, view) {
 		return fault.New(fault.Usage, "--view takes one of: %s", strings.Join(viewNames, ", ")).WithHint("%s --help", c.Command.HelpName)
 	}
-	arguments, err := s.callArguments(args[1:])
+	arguments, err := s.callArguments(c, args[1:])
 	if err != nil {
 		return err
 	}
@@ -64,14 +64,20 @@ func (s *session) call(c *cli.Context, args []string) error {
 	}
 	result := run.Call(s.ctx, args[0], arguments)
 	known := slices.ContainsFunc(run.Tools(), func(t runtime.Tool) bool { return t.Name == args[0] })
-	doc := catalogDocument(run, "", "")
-	if err := run.Close(); err != nil {
-		return err
+	doc := catalogDocument(run, "")
+	left := run.Close()
+	switch {
+	case s.ctx.Err() != nil && result.Status != runtime.Succeeded:
+		err = fault.New(fault.Interrupted, "interrupted during the call; the server may have done it")
+	case known:
+		err = s.showCall(args[0], view, result)
+	default:
+		err = unknownTool(args[0], doc)
 	}
-	if !known {
-		return unknownTool(args[0], doc)
+	if left != nil {
+		return left
 	}
-	return s.showCall(args[0], view, result)
+	return err
 }
 
 // unknownTool says why a tool is not there: its server may not be.
@@ -86,14 +92,14 @@ func unknownTool(name string, doc render.Catalog) error {
 }
 
 // callArguments reads the arguments: JSON, @FILE, or - for standard input.
-func (s *session) callArguments(args []string) (json.RawMessage, error) {
+func (s *session) callArguments(c *cli.Context, args []string) (json.RawMessage, error) {
 	if len(args) == 0 {
 		return json.RawMessage("{}"), nil
 	}
 	data := []byte(args[0])
 	if path, isFile := strings.CutPrefix(args[0], "@"); isFile || args[0] == "-" {
 		var err error
-		if data, err = s.readArguments(path, args[0] == "-"); err != nil {
+		if data, err = s.readArguments(fromDir(c, path), args[0] == "-"); err != nil {
 			return nil, err
 		}
 	}
@@ -105,21 +111,46 @@ func (s *session) callArguments(args []string) (json.RawMessage, error) {
 	return data, nil
 }
 
+// readArguments reads a file or standard input, until an interrupt: whoever is to
+// write there may never do it.
 func (s *session) readArguments(path string, stdin bool) ([]byte, error) {
-	in := s.in
+	name := "standard input"
+	if !stdin {
+		name = safetext.Terminal(path)
+	}
+	type input struct {
+		data []byte
+		err  error
+	}
+	done := make(chan input, 1)
+	go func() {
+		// A read that is stuck cannot be stopped; the process ends and takes this
+		// goroutine along.
+		data, err := readBounded(path, s.in, stdin)
+		done <- input{data, err}
+	}()
+	select {
+	case in := <-done:
+		if in.err != nil {
+			return nil, fault.New(fault.IOFailed, "the arguments cannot be read from %s", name).
+				WithHint("check that it is there and that this user may read it").WithCause(in.err)
+		}
+		return in.data, nil
+	case <-s.ctx.Done():
+		return nil, fault.New(fault.Interrupted, "interrupted while the arguments were read; nothing was started").WithCause(s.ctx.Err())
+	}
+}
+
+func readBounded(path string, in io.Reader, stdin bool) ([]byte, error) {
 	if !stdin {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, fault.New(fault.IOFailed, "%s cannot be read", safetext.Terminal(path)).WithCause(err)
+			return nil, err
 		}
 		defer func() { _ = f.Close() }()
 		in = f
 	}
-	data, err := io.ReadAll(io.LimitReader(in, maxCallArguments+1))
-	if err != nil {
-		return nil, fault.New(fault.IOFailed, "the arguments cannot be read").WithCause(err)
-	}
-	return data, nil
+	return io.ReadAll(io.LimitReader(in, maxCallArguments+1))
 }
 
 func (s *session) showCall(tool, view string, r runtime.Result) error {
@@ -141,10 +172,17 @@ func (s *session) showCall(tool, view string, r runtime.Result) error {
 	if r.Reason != "" {
 		f = fault.New(fault.ValidationFailed, "the call ended as %s: %s", r.Status, safetext.Terminal(r.Reason))
 	}
-	if r.Status == runtime.Denied {
-		return f.WithHint("grant its capability with --grant, and approve the call with --approve, if it may be made")
+	if hint := mendCall[r.Reason]; r.Status == runtime.Denied && hint != "" {
+		return f.WithHint("%s, if the call may be made here", hint)
 	}
-	return f
+	return f.WithHint("--view operator shows what is known of it")
+}
+
+// mendCall is the next step after a call that was denied, by reason.
+var mendCall = map[string]string{
+	"capability_missing": "evolve tools --format json names its capability: --grant CAPABILITY",
+	"not_approved":       "--approve",
+	"policy_denies":      "its approval is deny in the declaration, agent.yaml or evolve.yaml: change it there",
 }
 
 // escapeLines makes each line of a result safe for a terminal and keeps the

@@ -21,12 +21,13 @@ func (p *program) promoteCommand() *cli.Command {
 		UsageText: "evolve promote HEAD --ref REF [--token TOKEN]...",
 		Description: `   Moves REF to HEAD if the change to its MCP declarations was reviewed and the
    move is approved. A change that touches no declaration needs no token. When
-   it refuses, no ref has changed.`,
+   it refuses, no ref has changed. With --validate the servers of HEAD must work
+   before the move, and those of REF after it; exits 6 if they do not.`,
 		Flags: append([]cli.Flag{
 			refFlag(), tokenFlag(), approveFlag(), reasonFlag(),
 			dryRunFlag(), updateWorktreeFlag(),
 			&cli.BoolFlag{Name: "validate", Usage: "connect the servers of HEAD before the move, and of REF after it"},
-			&cli.BoolFlag{Name: "rollback-on-failure", Usage: "undo the move if the servers do not work after it"},
+			&cli.BoolFlag{Name: "rollback-on-failure", Usage: "undo the move if the servers do not work after it, or if that is interrupted"},
 			formatFlag(), quietFlag(), verboseFlag(),
 		}, runtimeFlags()...),
 		Action: func(c *cli.Context) error {
@@ -52,7 +53,7 @@ func (s *session) promote(c *cli.Context, args []string) error {
 	if err := s.validated(c, &order); err != nil {
 		return err
 	}
-	return s.carryOut(order)
+	return s.carryOut(c, order)
 }
 
 // order reads the flags that every move has; the caller adds the ref and its
@@ -74,9 +75,12 @@ func (s *session) order(c *cli.Context) (promote.Order, error) {
 }
 
 // carryOut makes a move, or says why not, and prints what was done.
-func (s *session) carryOut(o promote.Order) error {
+func (s *session) carryOut(c *cli.Context, o promote.Order) error {
 	j, err := s.gate.Promote(s.ctx, o)
 	if err != nil {
+		if j != nil {
+			s.showFailedValidation(c, o, j, err)
+		}
 		return err
 	}
 	doc := promotionDocument(j.Ref, j.Old, j.New, j.TokenStrings(), o.DryRun)
@@ -94,9 +98,17 @@ func (s *session) carryOut(o promote.Order) error {
 }
 
 func promotionDocument(ref string, from, to gitrepo.ID, tokens []string, dry bool) render.Promotion {
-	return render.Promotion{
+	doc := render.Promotion{
 		Schema: render.SchemaPromotion, Ref: ref, Old: orAbsent(from), New: string(to), Tokens: tokens, DryRun: dry,
+		Outcome: render.OutcomeMoved,
 	}
+	switch {
+	case dry:
+		doc.Outcome = render.OutcomeWouldMove
+	case from == to:
+		doc.Outcome = render.OutcomeUnchanged
+	}
+	return doc
 }
 
 // approveMove shows what is about to happen and asks.

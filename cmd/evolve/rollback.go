@@ -53,7 +53,7 @@ func (s *session) rollback(c *cli.Context) error {
 		return s.showPlan(plan)
 	}
 	order.Ref, order.Old, order.New, order.Verb = plan.Ref, plan.From, plan.Commit, "rollback"
-	return s.carryOut(order)
+	return s.carryOut(c, order)
 }
 
 // prepareAlone refuses flags that --prepare, which moves nothing, would ignore.

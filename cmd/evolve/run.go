@@ -15,6 +15,7 @@ import (
 
 	"github.com/evolve-mcp/evolve/internal/fault"
 	"github.com/evolve-mcp/evolve/internal/render"
+	"github.com/evolve-mcp/evolve/promote"
 )
 
 // streams is all that a command may touch of the process around it.
@@ -62,7 +63,7 @@ func runAt(ctx context.Context, args []string, s streams, now func() time.Time) 
 		}
 	}()
 	err := p.execute(args)
-	if ctx.Err() != nil && err != nil {
+	if ctx.Err() != nil && err != nil && !promote.AfterMove(err) && fault.CodeOf(err) != fault.Interrupted {
 		err = fault.New(fault.Interrupted, "interrupted; no ref was changed after the interrupt").WithCause(err)
 	}
 	return p.fail(err)

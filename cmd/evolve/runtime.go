@@ -2,14 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
 
 	"github.com/evolve-mcp/evolve/internal/decl"
 	"github.com/evolve-mcp/evolve/internal/fault"
@@ -74,17 +69,19 @@ func (s *session) validate(c *cli.Context, args []string, tools bool) error {
 	if err != nil {
 		return err
 	}
-	doc := catalogDocument(run, name, coreFlag(c))
-	if err := run.Close(); err != nil {
-		return err
-	}
+	doc := catalogDocument(run, name)
+	left := run.Close()
 	if s.format == "json" {
 		err = s.document(doc)
 	} else {
 		err = render.CatalogText(s.out, doc, tools, s.textOptions(c))
 	}
-	if err != nil {
-		return err
+	switch {
+	case left != nil: // what is left behind matters most
+		return left
+	case err != nil:
+		return fault.New(fault.IOFailed, "standard output could not be written").
+			WithHint("check what the output is piped into").WithCause(err)
 	}
 	return notValid(doc)
 }
@@ -104,12 +101,25 @@ func notValid(doc render.Catalog) error {
 		WithHint("leave one of them out: tools.exclude")
 }
 
+// mendServer is the next step for a server that is not connected.
 func mendServer(s render.CatalogServer) string {
 	id := safetext.Terminal(s.ServerID)
-	if s.Status == string(runtime.StateDenied) {
-		return "evolve validate --grant mcp.connect:" + id + " --approve-connect " + id + ", if it may connect here"
+	if s.Status != string(runtime.StateDenied) {
+		return "what it wrote to standard error, if it was started, is in logs/mcp-stderr.log under the runtime home"
 	}
-	return "its standard error is in logs/mcp-stderr.log under the runtime home"
+	switch s.Diagnostic {
+	case "capability_missing":
+		return "if it may connect here: --grant mcp.connect:" + id + ", or grant it in agent.yaml"
+	case "not_approved":
+		return "if it may connect here: --approve-connect " + id
+	case "policy_denies":
+		return "its approval is deny in the declaration, agent.yaml or evolve.yaml: change it there"
+	case "cwd_outside_workspace":
+		return "its cwd must be a directory inside the workspace"
+	case "private_address", "private_hostname":
+		return "if this host may reach that network: name it under trusted_networks in evolve.yaml in the runtime home"
+	}
+	return "the URL policy refuses its address: docs/runtime.md explains " + safetext.Terminal(s.Diagnostic)
 }
 
 // openRuntime prepares one turn on a revision; "" is the bytes on disk.
@@ -121,7 +131,7 @@ func (s *session) openRuntime(c *cli.Context, args []string) (*validation.Sessio
 			return nil, "", err
 		}
 	}
-	run, err := s.runRevision(s.ctx, c, id)
+	run, err := s.runRevision(s.ctx, c, id, s.person())
 	name := string(id)
 	if name == "" {
 		name = "worktree"
@@ -129,11 +139,13 @@ func (s *session) openRuntime(c *cli.Context, args []string) (*validation.Sessio
 	return run, name, err
 }
 
-// runRevision prepares one turn on a commit; "" is the bytes on disk.
-func (s *session) runRevision(ctx context.Context, c *cli.Context, id gitrepo.ID) (*validation.Session, error) {
+// runRevision prepares one turn on a commit; "" is the bytes on disk. person is
+// asked what no flag and no configuration answers; nil says no.
+func (s *session) runRevision(ctx context.Context, c *cli.Context, id gitrepo.ID, person runtime.Approver) (*validation.Session, error) {
 	request := validation.Request{
 		Revision: string(id), Core: coreFlag(c), Grants: values(c, "grant"), ApproveConnect: values(c, "approve-connect"),
-		ApproveCall: c.Bool("approve"), LookupEnv: s.lookupEnv, Now: s.now, Events: &progress{s: s, verbose: c.Bool("verbose")},
+		ApproveCall: c.Bool("approve"), LookupEnv: s.lookupEnv, Now: s.now, Person: person,
+		Events: &progress{s: s, verbose: c.Bool("verbose")},
 	}
 	var err error
 	if id == "" {
@@ -151,12 +163,12 @@ func (s *session) runRevision(ctx context.Context, c *cli.Context, id gitrepo.ID
 	if request.Home, err = s.runtimeHome(c); err != nil {
 		return nil, err
 	}
-	if request.Config, err = hostConfig(request.Home); err != nil {
+	if request.Config, err = s.hostConfig(request.Home); err != nil {
 		return nil, err
 	}
 	if c.IsSet("workspace") {
-		if request.Workspace, err = filepath.Abs(c.String("workspace")); err != nil {
-			return nil, fault.New(fault.IOFailed, "--workspace names no directory").WithCause(err)
+		if request.Workspace, err = s.workspaceFlag(c); err != nil {
+			return nil, err
 		}
 	}
 	pusher, err := s.pusher()
@@ -164,17 +176,15 @@ func (s *session) runRevision(ctx context.Context, c *cli.Context, id gitrepo.ID
 		return nil, err
 	}
 	request.Principal = pusher.Name
-	if term.IsTerminal(int(s.in.Fd())) {
-		request.Person = &person{s: s}
-	}
 	return validation.Open(ctx, request)
 }
 
+// coreFlag is the core as it was named: "" if it was not, "." for the root.
 func coreFlag(c *cli.Context) string {
-	if core := filepath.ToSlash(filepath.Clean(c.String("core"))); c.String("core") != "" && core != "." {
-		return core
+	if c.String("core") == "" {
+		return ""
 	}
-	return ""
+	return filepath.ToSlash(filepath.Clean(c.String("core")))
 }
 
 // values reads a flag that may be given several times.
@@ -191,59 +201,9 @@ func (s *session) lookupEnv(name string) (string, bool) {
 	return v, v != ""
 }
 
-// runtimeHome is where homes of servers, their logs and the host's configuration
-// are.
-func (s *session) runtimeHome(c *cli.Context) (string, error) {
-	home := c.String("home")
-	if home == "" {
-		user := s.getenv("HOME")
-		if user == "" {
-			user = s.getenv("USERPROFILE")
-		}
-		if user == "" {
-			return "", fault.New(fault.ConfigInvalid, "there is no home directory for the runtime").WithHint("name one: --home DIR")
-		}
-		home = filepath.Join(user, ".demiurge")
-	}
-	home, err := filepath.Abs(home)
-	if err != nil {
-		return "", fault.New(fault.ConfigInvalid, "the runtime home is no path").WithCause(err)
-	}
-	if err := os.MkdirAll(home, 0o700); err != nil {
-		return "", fault.New(fault.IOFailed, "the runtime home %s cannot be made", safetext.Terminal(home)).WithCause(err)
-	}
-	return home, nil
-}
-
-// hostConfig reads evolve.yaml in the runtime home. None is no error.
-func hostConfig(home string) (decl.HostConfig, error) {
-	path := filepath.Join(home, "evolve.yaml")
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return decl.HostConfig{}, nil
-	}
-	if err != nil {
-		return decl.HostConfig{}, fault.New(fault.ConfigInvalid, "%s cannot be read", safetext.Terminal(path)).WithCause(err)
-	}
-	defer func() { _ = f.Close() }()
-	data, err := io.ReadAll(io.LimitReader(f, decl.MaxFileBytes+1))
-	if err != nil {
-		return decl.HostConfig{}, fault.New(fault.ConfigInvalid, "%s cannot be read", safetext.Terminal(path)).WithCause(err)
-	}
-	config, problems := decl.ParseHostConfig(path, data)
-	if len(problems) > 0 {
-		return config, fault.New(fault.ConfigInvalid, "%s (%d in all)", problems[0], len(problems)).
-			WithHint("docs/runtime.md describes the host's configuration")
-	}
-	return config, nil
-}
-
 // catalogDocument is what a session found, in a fixed order.
-func catalogDocument(run *validation.Session, revision, core string) render.Catalog {
-	if core == "" {
-		core = "."
-	}
-	doc := render.Catalog{Schema: render.SchemaCatalog, Revision: revision, Core: core, Valid: run.Healthy()}
+func catalogDocument(run *validation.Session, revision string) render.Catalog {
+	doc := render.Catalog{Schema: render.SchemaCatalog, Revision: revision, Core: run.Core(), Valid: run.Healthy()}
 	tools := run.Tools()
 	for _, s := range run.Servers() {
 		server := render.CatalogServer{
@@ -267,47 +227,4 @@ func catalogDocument(run *validation.Session, revision, core string) render.Cata
 		doc.Collisions = append(doc.Collisions, c)
 	}
 	return doc
-}
-
-// progress tells a person on a terminal what happens, and everybody with -v.
-type progress struct {
-	s       *session
-	verbose bool
-}
-
-// Emit implements runtime.EventSink.
-func (p *progress) Emit(e runtime.Event) {
-	if !p.verbose && (p.s.quiet || !term.IsTerminal(int(p.s.err.Fd()))) {
-		return
-	}
-	switch e.Name {
-	case runtime.ServerConnected:
-		p.s.note("%s: connected", safetext.Terminal(e.ServerID))
-	case runtime.ServerDenied:
-		p.s.note("%s: denied (%s)", safetext.Terminal(e.ServerID), safetext.Terminal(e.Reason))
-	case runtime.ServerFailed:
-		p.s.note("%s: failed (%s)", safetext.Terminal(e.ServerID), safetext.Terminal(e.Message))
-	case runtime.URLDecision:
-		if p.verbose && e.URLPolicy != nil {
-			p.s.note("%s: %s, %s", safetext.Terminal(e.ServerID), safetext.Terminal(e.URLPolicy.Target), safetext.Terminal(e.URLPolicy.Reason))
-		}
-	case runtime.ToolCalled, runtime.CatalogChanged:
-	}
-}
-
-// person asks whoever sits at the terminal.
-type person struct{ s *session }
-
-// Approve implements runtime.Approver.
-func (p *person) Approve(ctx context.Context, r runtime.ApprovalRequest) (runtime.Answer, error) {
-	p.s.note("%s", safetext.Terminal(r.Preview.String()))
-	question := "Connect to " + safetext.Terminal(r.ServerID) + "?"
-	if r.Kind == runtime.CallApproval {
-		question = "Call " + safetext.Terminal(r.Tool) + " of " + safetext.Terminal(r.ServerID) + "?"
-	}
-	yes, err := p.s.approved(ctx, false, question)
-	if err != nil || !yes {
-		return runtime.No, err
-	}
-	return runtime.Once, nil
 }

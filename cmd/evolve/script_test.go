@@ -69,6 +69,7 @@ func storyCommands(more map[string]storyCommand) map[string]storyCommand {
 		"unchanged": unchanged,
 		"git":       runGit,
 		"put":       put,
+		"noleak":    noLeak,
 	}
 	maps.Copy(all, more)
 	return all

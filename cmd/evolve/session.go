@@ -1,6 +1,8 @@
 package main
 
 import (
+	"sync"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/evolve-mcp/evolve/internal/gitrepo"
@@ -16,6 +18,9 @@ type session struct {
 	repo   *gitrepo.Repo
 	policy *review.Policy
 	gate   *promote.Gate
+	// asking is held while a question waits for its answer, and while a note is
+	// written beside one.
+	asking sync.Mutex
 }
 
 // onRepo opens the repository that -C names, runs one command on it, and closes it.

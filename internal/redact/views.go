@@ -48,7 +48,33 @@ type ViewSource struct {
 	Status string // ours
 	Kinds  string // ours: what contents there are, such as "text 2, image 1"
 	Detail string // ours: what happened below
-	Text   string // of the server, as converted; not redacted
+	// Structured is the server's JSON, if it sent any; it comes before Text. It is
+	// redacted as what it means, whatever way it is written. Neither is redacted yet.
+	Structured json.RawMessage
+	Text       string
+}
+
+// redacted is the server's part of a view.
+func (src ViewSource) redacted(s Scrubber) (string, error) {
+	text, err := s.Redact(strings.ToValidUTF8(src.Text, "\uFFFD"))
+	if err != nil || src.Structured == nil {
+		return text, err
+	}
+	js, ok := s.(interface {
+		KeepJSON(doc json.RawMessage) (json.RawMessage, error)
+	})
+	if !ok {
+		return "", ErrRedaction
+	}
+	doc, err := js.KeepJSON(json.RawMessage(strings.ToValidUTF8(string(src.Structured), "\uFFFD")))
+	switch {
+	case err != nil:
+		return "", err
+	case text == "":
+		return string(doc), nil
+	}
+	// Both are free of secrets; together they could spell one.
+	return s.Redact(string(doc) + "\n" + text)
 }
 
 // Scrubber makes a text free of secrets: a *Redactor.
@@ -67,12 +93,11 @@ func BuildViews(src ViewSource, model, others Scrubber, limits ViewLimits) (v Vi
 			v = failedViews()
 		}
 	}()
-	text := strings.ToValidUTF8(src.Text, "\uFFFD")
-	forModel, err := model.Redact(text)
+	forModel, err := src.redacted(model)
 	if err != nil {
 		return failedViews()
 	}
-	forOthers, err := others.Redact(text)
+	forOthers, err := src.redacted(others)
 	if err != nil {
 		return failedViews()
 	}

@@ -1,12 +1,15 @@
 package redact
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // encodings lists the common forms of a value: base64 (both alphabets, at the
@@ -21,7 +24,8 @@ func encodings(v string) []string {
 		}
 	}
 	percent := percentAll(v)
-	return append(out, url.QueryEscape(v), url.PathEscape(v), percent, jsonEscape(v), jsonUnicode(v), string(Escape(v)),
+	out = append(out, jsonEscapes(v)...)
+	return append(out, url.QueryEscape(v), url.PathEscape(v), percent, jsonUnicode(v), string(Escape(v)),
 		lowerPercent(percent), lowerPercent(url.QueryEscape(v)), lowerPercent(url.PathEscape(v)))
 }
 
@@ -54,12 +58,43 @@ func lowerPercent(s string) string {
 	return string(b)
 }
 
-func jsonEscape(v string) string {
-	b, err := json.Marshal(v)
-	if err != nil || len(b) < 2 {
+// jsonEscapes are the ways in which encoders of JSON write a text: Go's, which
+// escapes what HTML would read; most others', which do not; those that escape
+// slashes, or everything beyond ASCII; and JSON within JSON.
+func jsonEscapes(v string) []string {
+	plain := jsonEscape(v, false)
+	ascii := jsonASCII(plain)
+	slashes := strings.ReplaceAll(ascii, "/", `\/`)
+	return []string{jsonEscape(v, true), plain, ascii, slashes, jsonEscape(plain, false), jsonEscape(ascii, false)}
+}
+
+func jsonEscape(v string, html bool) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(html)
+	text := ""
+	if enc.Encode(v) == nil {
+		text = strings.TrimSuffix(b.String(), "\n")
+	}
+	if len(text) < 2 {
 		return v
 	}
-	return string(b[1 : len(b)-1])
+	return text[1 : len(text)-1]
+}
+
+// jsonASCII escapes what is beyond ASCII in UTF-16 units (RFC 8259, section 7).
+func jsonASCII(s string) string {
+	var b strings.Builder
+	for _, c := range s {
+		if c < utf8.RuneSelf {
+			b.WriteRune(c)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, c) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
 }
 
 func jsonUnicode(v string) string {

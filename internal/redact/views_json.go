@@ -39,6 +39,61 @@ func (r *Redactor) RedactJSON(doc json.RawMessage) (json.RawMessage, error) {
 	return json.RawMessage(text), nil
 }
 
+// KeepJSON is RedactJSON, but a document without a secret keeps its bytes, so that
+// nothing of a schema's order or numbers is lost.
+func (r *Redactor) KeepJSON(doc json.RawMessage) (json.RawMessage, error) {
+	clean, err := r.RedactJSON(doc)
+	if err != nil {
+		return nil, err
+	}
+	same, err := (&Redactor{}).RedactJSON(doc) // only encodes anew
+	if err != nil || !bytes.Equal(same, clean) || namesTwice(doc) {
+		return clean, nil //nolint:nilerr // clean is the answer then
+	}
+	if text, err := r.Redact(string(doc)); err != nil || text != string(doc) {
+		return clean, nil //nolint:nilerr // it is hidden by how the document is written
+	}
+	return doc, nil
+}
+
+// namesTwice reports whether an object has two members of one name: decoding
+// would drop one of them unseen.
+func namesTwice(doc json.RawMessage) bool {
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	var open []map[string]bool // of objects; nil of arrays
+	isName := false
+	for {
+		token, err := dec.Token()
+		if err != nil {
+			return err != io.EOF
+		}
+		inObject := len(open) > 0 && open[len(open)-1] != nil
+		switch t := token.(type) {
+		case json.Delim:
+			switch t {
+			case '{':
+				open, isName = append(open, map[string]bool{}), true
+				continue
+			case '[':
+				open = append(open, nil)
+				continue
+			}
+			open = open[:len(open)-1]
+			isName = len(open) > 0 && open[len(open)-1] != nil
+			continue
+		case string:
+			if inObject && isName {
+				if open[len(open)-1][t] {
+					return true
+				}
+				open[len(open)-1][t], isName = true, false
+				continue
+			}
+		}
+		isName = inObject
+	}
+}
+
 func (r *Redactor) value(v any) (any, error) {
 	switch v := v.(type) {
 	case string:

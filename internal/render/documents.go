@@ -74,9 +74,28 @@ type Promotion struct {
 	New    string       `json:"new"`
 	Tokens List[string] `json:"tokens"`
 	DryRun bool         `json:"dry_run"`
+	// Outcome is where the ref is now.
+	Outcome Outcome `json:"outcome"`
+	// UndoneBy is the commit that undid the move, "absent" if the ref was deleted
+	// again; "" unless Outcome is undone.
+	UndoneBy string `json:"undone_by,omitempty"`
 	// Validation is an evolve.catalog/v1 document, nil if none was asked for.
 	Validation any `json:"validation"`
 }
+
+// Outcome is how a promotion ended.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeMoved     Outcome = "moved"
+	OutcomeUnchanged Outcome = "unchanged"  // it was there already
+	OutcomeWouldMove Outcome = "would_move" // a dry run
+	// OutcomeRefused and OutcomeUndone are of a promotion whose servers do not work:
+	// before the move, and after one that was undone.
+	OutcomeRefused Outcome = "refused"
+	OutcomeUndone  Outcome = "undone"
+)
 
 // ReviewState is what a gate would say of a record now, whatever the move.
 type ReviewState string

@@ -23,3 +23,12 @@ func ErrorText(w io.Writer, f *fault.Fault, width int) error {
 	}
 	return emit(w, p.buf.Bytes())
 }
+
+// Note writes a sentence beside a result, wrapped at width columns (80 if 0) and
+// escaped.
+func Note(w io.Writer, text string, width int) error {
+	const indent = 2
+	p := newPage(TextOptions{Width: width})
+	p.prose(0, indent, words(text, plain)...)
+	return emit(w, p.buf.Bytes())
+}

@@ -19,10 +19,12 @@ type Request struct {
 	Tree     decl.Tree
 	Surface  *decl.Surface
 	Revision string
-	// Core is the core's directory; "" is the repository's root.
+	// Core is the core's directory, "." for the repository's root; "" is the one
+	// that has enabled servers.
 	Core string
-	// Workspace is the directory of the core to run in; "" makes a private one
-	// with the reviewed files, which Close removes.
+	// Workspace is the directory of the core to run in, absolute: what servers
+	// launch must be there as it was reviewed. "" makes a private one with the
+	// reviewed files, which Close removes.
 	Workspace string
 	// Home is the runtime home, absolute.
 	Home   string
@@ -46,6 +48,7 @@ type Request struct {
 
 // Session is one prepared turn. Close it.
 type Session struct {
+	core    string
 	host    *runtime.Host
 	turn    runtime.Turn
 	catalog *runtime.Catalog
@@ -58,35 +61,19 @@ type Session struct {
 // server run side by side.
 const closeLimit = 30 * time.Second
 
-// Open prepares a turn. Codes: usage for a core that does not exist,
-// declaration_invalid, io_failed, interrupted.
+// Open prepares a turn. Codes: usage for a core that does not exist or must be
+// named, declaration_invalid, surface_unreadable for a workspace with other files
+// than were reviewed, io_failed, interrupted.
 func Open(ctx context.Context, r Request) (*Session, error) {
 	core, err := findCore(r.Surface, r.Core)
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{}
+	s := &Session{core: coreName(core.Dir)}
 	if err := s.prepare(ctx, r, core); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
-}
-
-func findCore(s *decl.Surface, dir string) (*decl.Core, error) {
-	if problems := s.AllProblems(); len(problems) > 0 {
-		return nil, fault.New(fault.DeclarationInvalid, "%s (%d in all)", problems[0], len(problems)).
-			WithHint("evolve lint lists every problem; nothing was started")
-	}
-	for i := range s.Cores {
-		if s.Cores[i].Dir == dir {
-			return &s.Cores[i], nil
-		}
-	}
-	if len(s.Cores) == 1 && dir == "" {
-		return &s.Cores[0], nil
-	}
-	return nil, fault.New(fault.Usage, "there is no core of that name; there are %d", len(s.Cores)).
-		WithHint("name one of them: --core DIR (\".\" is the repository's root)")
 }
 
 func (s *Session) prepare(ctx context.Context, r Request, core *decl.Core) error {
@@ -97,9 +84,11 @@ func (s *Session) prepare(ctx context.Context, r Request, core *decl.Core) error
 			return err
 		}
 		s.private, dir = private, private.Dir()
+	} else if err := workspace.Holds(ctx, dir, r.Tree, r.Surface, core); err != nil {
+		return err
 	}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
+		dir = real // servers are held to the workspace after symbolic links
 	}
 	host, err := runtime.NewHost(runtime.Options{
 		Home: r.Home, LookupEnv: r.LookupEnv, Now: r.Now, TrustedNetworks: r.Config.TrustedNetworks,
@@ -123,6 +112,7 @@ func (s *Session) prepare(ctx context.Context, r Request, core *decl.Core) error
 // prepared sorts out how Prepare ended.
 func (s *Session) prepared(ctx context.Context, err error) error {
 	var collision *runtime.CollisionError
+	var own *fault.Fault
 	switch {
 	case ctx.Err() != nil:
 		return fault.New(fault.Interrupted, "interrupted while the servers were being reached").WithCause(ctx.Err())
@@ -131,9 +121,14 @@ func (s *Session) prepared(ctx context.Context, err error) error {
 	case errors.As(err, &collision):
 		s.Collisions = collision.Collisions
 		return nil
+	case errors.As(err, &own): // of whoever was to be asked
+		return err
 	}
 	return fault.New(fault.Internal, "the turn could not be prepared").WithCause(err)
 }
+
+// Core is the core's directory, "." for the repository's root.
+func (s *Session) Core() string { return s.core }
 
 func coreName(dir string) string {
 	if dir == "" {

@@ -72,11 +72,12 @@ func (w *Workspace) write(ctx context.Context, tree decl.Tree, paths []string) e
 		return failed(w.core, err)
 	}
 	left := int64(decl.MaxSurfaceBytes)
+	from := &reader{tree: tree}
 	for _, p := range paths {
 		if ctx.Err() != nil {
 			return fault.New(fault.Interrupted, "interrupted while the workspace was written").WithCause(ctx.Err())
 		}
-		n, err := w.file(ctx, tree, p, left)
+		n, err := w.file(ctx, from, p, left)
 		if err != nil {
 			return err
 		}
@@ -85,28 +86,46 @@ func (w *Workspace) write(ctx context.Context, tree decl.Tree, paths []string) e
 	return nil
 }
 
-func (w *Workspace) file(ctx context.Context, tree decl.Tree, p string, limit int64) (int64, error) {
+func (w *Workspace) file(ctx context.Context, from *reader, p string, limit int64) (int64, error) {
 	if !safePath(p) {
 		return 0, fault.New(fault.SurfaceUnreadable, "%s is no path that can be written safely", safetext.Terminal(p)).
 			WithHint("rename the file")
 	}
-	dir, name := path.Split(p)
-	dir = strings.TrimSuffix(dir, "/")
-	entries, err := tree.List(ctx, dir)
+	mode, data, err := from.read(ctx, p, limit)
 	if err != nil {
 		return 0, err
 	}
-	for _, e := range entries {
-		if e.Name != name {
-			continue
-		}
-		data, err := tree.Read(ctx, dir, e, limit)
+	return int64(len(data)), w.put(p, mode, data)
+}
+
+// reader reads reviewed files of a revision. It remembers the last directory:
+// files come sorted by path.
+type reader struct {
+	tree    decl.Tree
+	dir     string
+	entries map[string]decl.Entry
+}
+
+func (r *reader) read(ctx context.Context, p string, limit int64) (decl.Mode, []byte, error) {
+	dir, name := path.Split(p)
+	dir = strings.TrimSuffix(dir, "/")
+	if r.entries == nil || r.dir != dir {
+		list, err := r.tree.List(ctx, dir)
 		if err != nil {
-			return 0, err
+			return 0, nil, err
 		}
-		return int64(len(data)), w.put(p, e.Mode, data)
+		r.dir, r.entries = dir, make(map[string]decl.Entry, len(list))
+		for _, e := range list {
+			r.entries[e.Name] = e
+		}
 	}
-	return 0, fault.New(fault.SurfaceUnreadable, "%s is gone while it was read", safetext.Terminal(p))
+	e, ok := r.entries[name]
+	if !ok {
+		return 0, nil, fault.New(fault.SurfaceUnreadable, "%s is gone while it was read", safetext.Terminal(p)).
+			WithHint("run the command again")
+	}
+	data, err := r.tree.Read(ctx, dir, e, limit)
+	return e.Mode, data, err
 }
 
 // safePath refuses what could leave the workspace or mean something else on this
