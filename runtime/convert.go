@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"mime"
 	"strings"
+
+	"github.com/evolve-mcp/evolve/internal/redact"
 )
 
 // converted is a result of a server as text, not redacted yet.
@@ -53,7 +55,9 @@ type rawContent struct {
 func convert(raw json.RawMessage) converted {
 	var r rawResult
 	if err := json.Unmarshal(raw, &r); err != nil {
-		return converted{text: "[result that could not be read]\n" + string(raw), kinds: "unreadable 1"}
+		// Encoded anew, so that no way of writing it hides a secret.
+		doc, _ := (&redact.Redactor{}).RedactJSON(raw)
+		return converted{text: "[result that could not be read]\n" + string(doc), kinds: "unreadable 1"}
 	}
 	if r.ResultType == "input_required" {
 		return converted{text: "[the server asks for input]", kinds: "input_required", input: true}
