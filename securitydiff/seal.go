@@ -21,13 +21,12 @@ func (r *Report) seal(names *atoms) {
 	for _, w := range ownWords {
 		r.guard.Own(w)
 	}
-	var tainted []string
+	s := sealer{guard: r.guard, names: names}
 	for _, n := range names.list {
 		if r.guard.Repeats(n) {
-			tainted = append(tainted, string(redact.Escape(n)))
+			s.tainted.Add(string(redact.Escape(n)))
 		}
 	}
-	s := sealer{guard: r.guard, tainted: tainted, names: names}
 	for i := range r.Changes {
 		c := &r.Changes[i]
 		if s.seal(c) {
@@ -42,9 +41,9 @@ func (r *Report) seal(names *atoms) {
 // sealer withholds the texts that hold a tainted name.
 type sealer struct {
 	guard   *redact.Guard
-	tainted []string
+	tainted redact.Needles // none is shorter than a withheld value
 	names   *atoms
-	sorted  []string // the names, longest first
+	blank   *strings.Replacer
 }
 
 // seal reports whether it withheld anything.
@@ -59,30 +58,35 @@ func (s *sealer) seal(part any) bool {
 }
 
 func (s *sealer) repeats(text string) bool {
-	for _, t := range s.tainted {
-		if strings.Contains(text, t) {
-			return true
-		}
+	if s.tainted.In(text) {
+		return true
 	}
 	// A value can also lie across names and words of ours, as "--mode=" does in
 	// what is shown of an option. Without the names it is not there.
 	return s.guard.Finds(text) && !s.guard.Finds(s.without(text))
 }
 
-// without blanks the names and our words in a text.
+// longestName is the most bytes of a name that is shown: of a path.
+const longestName = 1024
+
+// without blanks the names and our words in a text, in one pass that finds the
+// longest of them at each place.
 func (s *sealer) without(text string) string {
-	if s.sorted == nil {
+	if s.blank == nil {
+		var sorted []string
 		for _, n := range slices.Concat(s.names.list, ownWords) {
-			if len(n) > 1 {
-				s.sorted = append(s.sorted, string(redact.Escape(n)))
+			if len(n) > 1 && len(n) <= longestName {
+				sorted = append(sorted, string(redact.Escape(n)))
 			}
 		}
-		slices.SortFunc(s.sorted, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+		slices.SortFunc(sorted, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+		pairs := make([]string, 0, 2*len(sorted))
+		for _, n := range sorted {
+			pairs = append(pairs, n, "\x00")
+		}
+		s.blank = strings.NewReplacer(pairs...)
 	}
-	for _, n := range s.sorted {
-		text = strings.ReplaceAll(text, n, "\x00")
-	}
-	return text
+	return s.blank.Replace(text)
 }
 
 // Check is the second stage: every text of the finished report that came from the

@@ -1,6 +1,7 @@
 package securitydiff
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -87,5 +88,27 @@ func TestTheLastGuardFindsABug(t *testing.T) {
 	r.Problems = append(r.Problems, Problem{Field: value})
 	if err := r.Check(); err == nil || !strings.Contains(err.Error(), "problems[0].field") {
 		t.Errorf("in a problem: %v", err)
+	}
+}
+
+// TestManyNamesThatEqualValues: a file of names that equal their values costs
+// what its size costs, and everything in it is still shown.
+func TestManyNamesThatEqualValues(t *testing.T) {
+	t.Parallel()
+	const many = 20_000
+	r := &Report{Schema: Schema, guard: &redact.Guard{}, Changes: []Change{{}}, Problems: []Problem{}}
+	a := &atoms{}
+	for i := range many {
+		name := fmt.Sprintf("AAAAAAAA%05d", i)
+		r.guard.Withhold(redact.NewRaw(name))
+		a.add(name)
+		r.Changes[0].Fields = append(r.Changes[0].Fields, Field{Name: redact.Shown("env." + name)})
+	}
+	r.seal(a)
+	if err := r.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if f := r.Changes[0].Fields[many-1]; f.Name != redact.Shown(fmt.Sprintf("env.AAAAAAAA%05d", many-1)) {
+		t.Errorf("shown: %q", f.Name)
 	}
 }

@@ -93,25 +93,34 @@ func (u urlView) shown() redact.Shown {
 	if u.odd {
 		return "<URL withheld>"
 	}
-	out := redact.Shown(u.scheme) + "://"
+	out := []redact.Shown{redact.Shown(u.scheme), "://"}
 	if u.userinfo != "" {
-		out += "<redacted>@"
+		out = append(out, "<redacted>@")
 	}
-	out += u.authority()
+	out = append(out, u.authority())
 	if n := len(u.segments); n > 0 {
-		out += redact.Shown("/<" + segmentCount(n) + ">")
+		out = append(out, redact.Shown("/<"+segmentCount(n)+">"))
 	}
 	for i, q := range u.query {
 		sep := redact.Shown("&")
 		if i == 0 {
 			sep = "?"
 		}
-		out += sep + queryShown(q)
+		out = append(out, sep, queryShown(q))
 	}
 	if u.fragment != "" {
-		out += "#<redacted>"
+		out = append(out, "#<redacted>")
 	}
-	return out
+	return joined(out)
+}
+
+// joined puts parts together in one step: a hostile URL has many.
+func joined(parts []redact.Shown) redact.Shown {
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString(string(p))
+	}
+	return redact.Shown(b.String())
 }
 
 func segmentCount(n int) string {

@@ -51,17 +51,31 @@ var packageVerbs = map[string]map[string]bool{
 // quietFlags may stand between a package manager and its verb.
 var quietFlags = words("-y --yes -q --quiet -s --silent --offline --prefer-offline --bun --no-install")
 
+// maxOwnWords is how many words of one program are looked at. A server has a
+// dozen; with more than these the whole core counts, so that a hostile list of
+// options costs no more than its length.
+const maxOwnWords = 256
+
 // runsProject reports whether a command line runs a string of a language, or
 // code of the project that it runs in: then what is launched cannot be told, and
 // the whole core counts.
 func runsProject(line []string) bool {
+	takes := make([]bool, len(line))
+	remote := -1 // the last word that names a remote module
+	for i, word := range line {
+		takes[i] = takesValue(word)
+		if isRemoteModule(word) {
+			remote = i
+		}
+	}
 	for i, word := range line {
 		name := program(word)
-		rest := ownWords(name, line[i+1:])
+		n := ownWords(name, line[i+1:], takes[i+1:])
+		rest := line[i+1 : i+1+n]
 		switch {
-		case scriptRunners[name], shells[name] && slices.ContainsFunc(rest, isShellFlag), runsString(name, rest):
+		case n > maxOwnWords, scriptRunners[name], shells[name] && slices.ContainsFunc(rest, isShellFlag), runsString(name, rest):
 			return true
-		case name == "go" && slices.ContainsFunc(line[i+1:], isRemoteModule):
+		case name == "go" && i < remote:
 		case runsScript(name, rest):
 			return true
 		}
@@ -72,22 +86,25 @@ func runsProject(line []string) bool {
 // valueless are options without a value: what follows them is an operand.
 var valueless = regexp.MustCompile(`^(-[uBEIsSOPqvbdixlynw]+|--yes|--quiet|--silent|--offline|--prefer-offline|--bun|--no-install|--login|--norc|--noprofile)$`)
 
-// ownWords are the words behind a program that are its own: its options, what
-// may be their values, and its first operand. What follows belongs to that.
-func ownWords(name string, rest []string) []string {
-	previous := ""
+// takesValue reports whether the word behind an option may be its value.
+func takesValue(word string) bool {
+	return strings.HasPrefix(word, "-") && !strings.Contains(word, "=") && !valueless.MatchString(word)
+}
+
+// ownWords counts the words behind a program that are its own: its options, what
+// may be their values, and its first operand. What follows belongs to that. It
+// stops counting above maxOwnWords. takes has, for each word, whether it takes a
+// value.
+func ownWords(name string, rest []string, takes []bool) int {
+	value, module := false, false
 	for i, word := range rest {
 		option := strings.HasPrefix(word, "-") || name == "cmd" && strings.HasPrefix(word, "/")
-		value := strings.HasPrefix(previous, "-") && !valueless.MatchString(previous) && !strings.Contains(previous, "=")
-		if !option && !value || previous == "-m" {
-			return rest[:i+1]
+		if !option && !value || module || i >= maxOwnWords {
+			return i + 1
 		}
-		previous = word
-		if !option {
-			previous = ""
-		}
+		value, module = option && takes[i], word == "-m"
 	}
-	return rest
+	return len(rest)
 }
 
 // isShellFlag: -c and its clusters (-lc), /c and /k of cmd, -Command and

@@ -1,7 +1,6 @@
 package redact
 
 import (
-	"encoding/binary"
 	"strings"
 )
 
@@ -15,9 +14,6 @@ const (
 // maxNeedle is how much of a withheld value is searched for. What is shown is
 // never much longer, and the beginning of a secret is a leak too.
 const maxNeedle = 64
-
-// windowBytes is the length of the beginnings by which needles are found.
-const windowBytes = 8
 
 // Guard remembers every value that is withheld while a report is built. Its
 // zero value is ready. Stage one asks, before an atom is shown, whether it
@@ -143,33 +139,4 @@ func (g *Guard) holds(text string, least int) bool {
 		return !found
 	})
 	return found
-}
-
-// index finds values by their first 8 bytes, so that a search costs one look at
-// each byte however many values there are.
-type index map[uint64][]string
-
-func (x index) add(value string) {
-	w := binary.LittleEndian.Uint64([]byte(value[:windowBytes]))
-	x[w] = append(x[w], value)
-}
-
-// each calls f for every value in text until it returns false.
-func (x index) each(text string, f func(start int, value string) bool) {
-	if len(x) == 0 || len(text) < windowBytes {
-		return
-	}
-	var w uint64
-	for i := range len(text) {
-		w = w>>8 | uint64(text[i])<<56
-		if i < windowBytes-1 {
-			continue
-		}
-		start := i - windowBytes + 1
-		for _, value := range x[w] {
-			if strings.HasPrefix(text[start:], value) && !f(start, value) {
-				return
-			}
-		}
-	}
 }
