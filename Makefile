@@ -45,6 +45,7 @@ check: ## format, vet, lint, race, fuzz seeds, docs drift, import law, vulnerabi
 
 bench: ## measure; see docs/benchmarks.md
 	BENCH_RESULTS=$(CURDIR)/docs/benchmarks.md $(GO) test -tags bench -count=1 -timeout 120m -v ./internal/bench
+	BENCH_RUNTIME_RESULTS=$(CURDIR)/docs/benchmarks-runtime.md $(GO) test -tags bench -count=1 -timeout 60m -run TestBench -v ./runtime
 
 SOAK_SCALE ?= 1
 soak: ## storms and kills; SOAK_SCALE=0.05 is the short run, see docs/soak.md

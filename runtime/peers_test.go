@@ -1,4 +1,4 @@
-//go:build servers
+//go:build servers || bench
 
 // Tests against the protocol's official servers and its conformance suite, by
 // make test-servers. They need node, npm and a registry.
