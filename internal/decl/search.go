@@ -74,7 +74,8 @@ type match struct {
 	start, end int
 }
 
-// maxMatches bounds what one text may name from one place.
+// maxMatches bounds what one text may name from one place. More is refused and
+// not left out: what stands behind names that fold alike would be unreviewed.
 const maxMatches = 64
 
 // descend walks the path with which text begins down from a directory, through
@@ -95,8 +96,7 @@ type descent struct {
 func (w *descent) ends(i int) bool { return i >= len(w.text) || isSeparator(w.text[i]) }
 
 func (w *descent) walk(dir string, i int) error {
-	const maxComponents = 200
-	for range maxComponents {
+	for { // every round goes on in the text
 		for i < len(w.text) && w.text[i] == '/' {
 			i++
 		}
@@ -123,7 +123,6 @@ func (w *descent) walk(dir string, i int) error {
 			return nil
 		}
 	}
-	return nil
 }
 
 // component is the length of the plain name at i.
@@ -193,7 +192,8 @@ func (w *descent) entry(dir string, e Entry, end int) error {
 }
 
 func (w *descent) add(m match) {
-	if len(w.found) < maxMatches {
+	if w.b.l.bounded(len(w.found) < maxMatches,
+		"one text of a declaration names more than 64 entries of the tree; remove those whose names differ in letter case only") {
 		w.found = append(w.found, m)
 	}
 }
