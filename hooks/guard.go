@@ -20,9 +20,10 @@ type hook struct {
 
 // inRepo opens the repository as a hook does, configuration from the environment
 // left out, and does what the hook is for. A repository that guards nothing is
-// one of many that a shared hooks directory serves: there is nothing to do.
-func inRepo(ctx context.Context, in Input, do func(*hook) error) (err error) {
-	repo, err := gitrepo.Open(ctx, gitrepo.Options{Dir: in.Dir, Env: in.Env, Hook: true, Early: true})
+// one of many that a shared hooks directory serves: there is nothing to do. refs
+// are those whose present values it will ask for first.
+func inRepo(ctx context.Context, in Input, refs []string, do func(*hook) error) (err error) {
+	repo, err := gitrepo.Open(ctx, gitrepo.Options{Dir: in.Dir, Env: in.Env, Hook: true, Early: true, EarlyRefs: refs})
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ func PostReceive(ctx context.Context, in Input) error {
 	if nothingClaimed(in) {
 		return nil
 	}
-	return inRepo(ctx, in, func(h *hook) error {
+	return inRepo(ctx, in, nil, func(h *hook) error {
 		names := make([]string, 0, len(updates))
 		for i := range updates {
 			updates[i].full = inNamespace(getenv(in.Env, "GIT_NAMESPACE"), updates[i].ref)

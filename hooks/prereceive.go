@@ -21,7 +21,7 @@ func PreReceive(ctx context.Context, in Input) error {
 	if err != nil {
 		return err
 	}
-	return inRepo(ctx, in, func(h *hook) error {
+	return inRepo(ctx, in, askedFirst(in, updates), func(h *hook) error {
 		p := &push{
 			hook: h, beside: map[review.Token]gitrepo.ID{}, revoking: map[review.Token]bool{},
 			namespace: getenv(in.Env, "GIT_NAMESPACE"),
@@ -29,6 +29,23 @@ func PreReceive(ctx context.Context, in Input) error {
 		p.pusher = h.pusher(ctx, updates)
 		return p.judge(ctx, updates)
 	})
+}
+
+// askedFirst are the refs that judging a push looks up before all else: those
+// that it names, and the records of its tokens.
+func askedFirst(in Input, updates []update) []string {
+	const most = 64 // a push of more names is slow for other reasons
+	var refs []string
+	for _, u := range updates {
+		refs = append(refs, inNamespace(getenv(in.Env, "GIT_NAMESPACE"), u.ref))
+	}
+	for _, t := range optionTokens(in.Env) {
+		refs = append(refs, review.RecordRefs+t.Hex(), review.RevocationRefs+t.Hex())
+	}
+	if len(refs) > most {
+		return nil
+	}
+	return refs
 }
 
 // push is one push being judged.

@@ -28,7 +28,7 @@ func ReferenceTransaction(ctx context.Context, in Input) error {
 	if len(updates) == 0 || phase == "committed" && nothingClaimed(in) {
 		return nil
 	}
-	return inRepo(ctx, in, func(h *hook) error {
+	return inRepo(ctx, in, nil, func(h *hook) error {
 		for _, m := range h.guardedTargets(updates) {
 			if phase == "committed" {
 				err = h.gate.SettlePushed(m.target, m.old, m.new)

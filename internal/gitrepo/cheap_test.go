@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -101,6 +102,35 @@ func TestWorktreesAgreesWithGit(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("in %s: %v, want %v", filepath.Base(dir), got, want)
 		}
+	}
+}
+
+// Refs that are listed early are given out once, as they were then.
+func TestEarlyRefs(t *testing.T) {
+	g := gittest.New(t)
+	one := g.Commit(map[string]string{"a": "1\n"}, "one")
+	two := g.Commit(map[string]string{"a": "2\n"}, "two")
+	g.Git("symbolic-ref", "refs/heads/alias", "refs/heads/main")
+	g.Git("symbolic-ref", "refs/heads/dangling", "refs/heads/nothing")
+	names := []string{"refs/heads/main", "refs/heads/alias", "refs/heads/absent", "refs/heads/dangling", "refs/heads/main"}
+	want := map[string]RefState{
+		"refs/heads/main": {"refs/heads/main", ID(two)}, "refs/heads/alias": {"refs/heads/main", ID(two)},
+		"refs/heads/absent": {"refs/heads/absent", ""}, "refs/heads/dangling": {"refs/heads/nothing", ""},
+	}
+	for _, early := range [][]string{nil, names[:3], names, {"refs/heads/main", "-x"}} {
+		r, err := Open(t.Context(), Options{Dir: g.Dir(), Env: g.Env(), Early: true, EarlyRefs: early})
+		noError(t, err)
+		got, err := r.RefStates(t.Context(), names)
+		noError(t, err)
+		if !maps.Equal(got, want) {
+			t.Errorf("early %v: %v, want %v", early, got, want)
+		}
+		g.Git("update-ref", "refs/heads/main", one)
+		value, err := r.ReadRef(t.Context(), "refs/heads/main")
+		noError(t, err)
+		equal(t, "main, asked again", value, ID(one))
+		g.Git("update-ref", "refs/heads/main", two)
+		noError(t, r.Close())
 	}
 }
 

@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"context"
+	"strings"
 	"sync"
 )
 
@@ -13,18 +14,85 @@ type early struct {
 	read    chan struct{} // closed when the configuration was read
 	result  *Config
 	err     error
+
+	mu     sync.Mutex
+	listed chan struct{} // closed when the refs were listed; nil if none were asked for
+	refs   map[string]listedRef
+}
+
+// listedRef is one line of a listing of refs. The zero listedRef is a name that
+// no ref has.
+type listedRef struct {
+	value  ID
+	symref string // what a symbolic ref names
 }
 
 // startEarly reads the configuration from where discovery starts: Git finds the
 // same repository there, and the same files.
-func (r *Repo) startEarly(ctx context.Context) *early {
+func (r *Repo) startEarly(ctx context.Context, refs []string) *early {
 	e := &early{read: make(chan struct{})}
 	before := &Repo{git: r.git, dir: r.dir, readEnv: r.readEnv[:len(r.readEnv):len(r.readEnv)]}
 	e.running.Go(func() {
 		e.result, e.err = before.readConfig(ctx)
 		close(e.read)
 	})
+	if len(refs) > 0 {
+		e.listed = make(chan struct{})
+		e.running.Go(func() {
+			e.refs = before.listEarly(ctx, refs)
+			close(e.listed)
+		})
+	}
 	return e
+}
+
+// listEarly lists refs by their full names. What is odd in any way, such as a
+// broken ref, is left to whoever asks later.
+func (r *Repo) listEarly(ctx context.Context, names []string) map[string]listedRef {
+	for _, name := range names {
+		if checkRefWord(name) != nil {
+			return nil
+		}
+	}
+	out, err := r.run(ctx, command{args: append([]string{"for-each-ref", "--format=%(objecttype) %(objectname) %(refname) %(symref)"}, names...)})
+	if err != nil || len(out.stderr) > 0 {
+		return nil
+	}
+	refs := make(map[string]listedRef, len(names))
+	for _, name := range names {
+		refs[name] = listedRef{}
+	}
+	for line := range strings.Lines(string(out.stdout)) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), " ")
+		if len(f) != 4 {
+			return nil
+		}
+		if _, asked := refs[f[2]]; asked {
+			refs[f[2]] = listedRef{ID(f[1]), f[3]}
+		}
+	}
+	return refs
+}
+
+// take gives out what was listed early, each name once: whoever asks again wants
+// it as it is then. rest are the names that must be asked for.
+func (e *early) take(names []string) (known map[string]listedRef, rest []string) {
+	if e == nil || e.listed == nil {
+		return nil, names
+	}
+	<-e.listed
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	known = map[string]listedRef{}
+	for _, name := range names {
+		if ref, ok := e.refs[name]; ok {
+			known[name] = ref
+			delete(e.refs, name)
+		} else if _, twice := known[name]; !twice {
+			rest = append(rest, name)
+		}
+	}
+	return known, rest
 }
 
 // warm starts the object reader's child.

@@ -45,6 +45,10 @@ type Options struct {
 	// Early says that the configuration and objects will be read for certain:
 	// both git children are started beside the discovery, not after it.
 	Early bool
+	// EarlyRefs are full names of refs whose values, as they are now, are the
+	// first thing that will be asked: they are listed early too. Whoever holds a
+	// lock and needs what is true under it must leave it empty.
+	EarlyRefs []string
 }
 
 // Repo is an open repository with one long-lived object reader. It is safe for
@@ -80,7 +84,7 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 			WithHint("install Git 2.38 or newer").WithCause(errors.Join(ErrNoGit, err))
 	}
 	if o.Early {
-		r.early = r.startEarly(ctx)
+		r.early = r.startEarly(ctx, o.EarlyRefs)
 	}
 	if err := r.discover(ctx); err != nil {
 		r.early.wait()

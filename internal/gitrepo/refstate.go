@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -31,7 +32,13 @@ func (r *Repo) RefStates(ctx context.Context, names []string) (map[string]RefSta
 			return nil, err
 		}
 	}
-	for _, batch := range batches(names) {
+	known, rest := r.early.take(names)
+	for name, ref := range known {
+		if ref.value != "" {
+			out[name] = RefState{Target: cmp.Or(ref.symref, name), Value: ref.value}
+		}
+	}
+	for _, batch := range batches(rest) {
 		listed, err := r.ask(ctx, append([]string{"for-each-ref", "--format=%(objectname) %(refname) %(symref)"}, batch...)...)
 		if err != nil {
 			return nil, err

@@ -199,6 +199,14 @@ func (r *Repo) ReadRef(ctx context.Context, ref string) (ID, error) {
 
 // ReadRefs is ReadRef of several refs, in one process.
 func (r *Repo) ReadRefs(ctx context.Context, refs ...string) (map[string]ID, error) {
+	values := make(map[string]ID, len(refs))
+	known, refs := r.early.take(refs)
+	for name, ref := range known {
+		values[name] = ref.value
+	}
+	if len(refs) == 0 {
+		return values, nil
+	}
 	// The listing tells a broken ref, of which it warns, from an absent one, in
 	// the same process; for the kind it looks whether the object is there.
 	out, err := r.run(ctx, command{args: append([]string{"for-each-ref", "--format=%(objecttype) %(objectname) %(refname)"}, refs...)})
@@ -209,7 +217,6 @@ func (r *Repo) ReadRefs(ctx context.Context, refs ...string) (map[string]ID, err
 		return nil, fault.New(fault.GitFailed, "%s cannot be read: it is broken, or names an object that is not here", safetext.Terminal(refs[0])).
 			WithHint("git fsck names what is broken").WithCause(err)
 	}
-	values := make(map[string]ID, len(refs))
 	for line := range strings.Lines(string(out.stdout)) {
 		if f := strings.Fields(line); len(f) == 3 && slices.Contains(refs, f[2]) && r.isID(f[1]) {
 			values[f[2]] = ID(f[1])

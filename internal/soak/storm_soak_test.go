@@ -56,6 +56,7 @@ func moves(lines []line, old, new string) (all, recovered int) {
 // often it did.
 func packLoop(g *gittest.Repo) (stop func() int) {
 	end, done := make(chan struct{}), make(chan int)
+	env := g.Env() // commits change it meanwhile
 	go func() {
 		n := 0
 		for {
@@ -66,7 +67,7 @@ func packLoop(g *gittest.Repo) (stop func() int) {
 			default:
 			}
 			cmd := exec.Command("git", "pack-refs", "--all", "--prune")
-			cmd.Dir, cmd.Env = g.Dir(), g.Env()
+			cmd.Dir, cmd.Env = g.Dir(), env
 			if cmd.Run() == nil { // it loses against a lock now and then
 				n++
 			}
