@@ -44,8 +44,9 @@ type Proposal struct {
 // Judgement is a move that may happen.
 type Judgement struct {
 	Proposal
-	// Report compares the surfaces of Old and New. It is set as soon as both
-	// were read, also beside an error.
+	// Report compares the surfaces of Old and New for a person. Examine sets it as
+	// soon as both were read, also beside an error; Explain sets it later. No
+	// decision reads it.
 	Report *securitydiff.Report
 	// Deltas are the surface items that differ; empty means that no token is
 	// needed.
@@ -58,6 +59,8 @@ type Judgement struct {
 	// if the ref was deleted again.
 	Undone   bool
 	UndoneBy gitrepo.ID
+
+	before, after *decl.Surface // nil until they were read
 }
 
 // TokenStrings lists the tokens that carry the move.
@@ -72,7 +75,7 @@ func (j *Judgement) TokenStrings() []string {
 // Judge decides whether p may happen now. It writes nothing. On a refusal the
 // Judgement holds what is known so far and the error is a *fault.Fault.
 func (g *Gate) Judge(ctx context.Context, p Proposal) (*Judgement, error) {
-	j, err := g.Examine(ctx, p)
+	j, err := g.weigh(ctx, p)
 	if err != nil || len(j.Deltas) == 0 {
 		return j, err
 	}
@@ -84,19 +87,46 @@ func (g *Gate) Judge(ctx context.Context, p Proposal) (*Judgement, error) {
 	return j, err
 }
 
-// Examine is Judge without the tokens: what would change, and whether a token
-// could allow it at all. A review is made of what it returns.
+// Examine is Judge without the tokens and with the report: what would change, and
+// whether a token could allow it at all. A review is made of what it returns.
 func (g *Gate) Examine(ctx context.Context, p Proposal) (*Judgement, error) {
+	j, err := g.weigh(ctx, p)
+	if j.after == nil {
+		return j, err
+	}
+	if failed := g.Explain(ctx, j); failed != nil {
+		return j, failed
+	}
+	return j, err
+}
+
+// Explain fills in the report of what Judge returned, if it got as far as reading
+// both surfaces.
+func (g *Gate) Explain(ctx context.Context, j *Judgement) (err error) {
+	if j.Report != nil || j.after == nil {
+		return nil
+	}
+	j.Report, err = securitydiff.Compare(ctx, j.before, j.after, securitydiff.Options{
+		BaseName:      name(j.Old),
+		HeadName:      string(j.New),
+		Fingerprinter: g.Fingerprint,
+		KnownValues:   g.Policy.KnownValues,
+	})
+	return err
+}
+
+// weigh is what a decision needs before the tokens: the deltas, and that New can
+// be moved to at all.
+func (g *Gate) weigh(ctx context.Context, p Proposal) (*Judgement, error) {
 	j := &Judgement{Proposal: p}
 	if err := g.checkShape(ctx, p); err != nil {
 		return j, err
 	}
-	_, after, err := g.compare(ctx, j)
-	if err != nil {
+	if err := g.compare(ctx, j); err != nil {
 		return j, err
 	}
-	if !after.Readable() {
-		return j, unreadable(after)
+	if !j.after.Readable() {
+		return j, unreadable(j.after)
 	}
 	return j, g.checkCores(ctx, p)
 }
@@ -129,24 +159,21 @@ func (g *Gate) checkShape(ctx context.Context, p Proposal) error {
 	return nil
 }
 
-// compare reads both surfaces and fills in the deltas and the report.
-func (g *Gate) compare(ctx context.Context, j *Judgement) (before, after *decl.Surface, err error) {
-	if before, err = g.Surface(ctx, j.Old); err != nil {
-		return nil, nil, err
+// compare reads both surfaces and fills in the deltas.
+func (g *Gate) compare(ctx context.Context, j *Judgement) error {
+	before, err := g.Surface(ctx, j.Old)
+	if err != nil {
+		return err
 	}
-	if after, err = g.Surface(ctx, j.New); err != nil {
-		return nil, nil, err
+	after, err := g.Surface(ctx, j.New)
+	if err != nil {
+		return err
 	}
 	if j.Deltas, err = decl.Compare(ctx, before, after); err != nil {
-		return nil, nil, err
+		return err
 	}
-	j.Report, err = securitydiff.Compare(ctx, before, after, securitydiff.Options{
-		BaseName:      name(j.Old),
-		HeadName:      string(j.New),
-		Fingerprinter: g.Fingerprint,
-		KnownValues:   g.Policy.KnownValues,
-	})
-	return before, after, err
+	j.before, j.after = before, after
+	return nil
 }
 
 // Surface reads the surface of a commit; "" is the empty one.

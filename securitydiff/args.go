@@ -1,9 +1,9 @@
 package securitydiff
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/evolve-mcp/evolve/internal/pattern"
 	"github.com/evolve-mcp/evolve/internal/redact"
 )
 
@@ -38,17 +38,17 @@ type arg struct {
 }
 
 var (
-	longOption  = regexp.MustCompile(`^(--[A-Za-z0-9][A-Za-z0-9._-]*)([=:])(.*)$`)
-	plainOption = regexp.MustCompile(`^--[A-Za-z0-9][A-Za-z0-9]*([-_.][A-Za-z0-9]+)*$`)
-	nextOption  = regexp.MustCompile(`^(-[A-Za-z]|--[a-z]+(-[a-z]+)*)$`)
-	slashOption = regexp.MustCompile(`^(/[A-Za-z][A-Za-z-]*)([:=])(.+)$`)
-	shortOption = regexp.MustCompile(`^-[A-Za-z0-9]$`)
+	longOption  = pattern.New(`^(--[A-Za-z0-9][A-Za-z0-9._-]*)([=:])(.*)$`)
+	plainOption = pattern.New(`^--[A-Za-z0-9][A-Za-z0-9]*([-_.][A-Za-z0-9]+)*$`)
+	nextOption  = pattern.New(`^(-[A-Za-z]|--[a-z]+(-[a-z]+)*)$`)
+	slashOption = pattern.New(`^(/[A-Za-z][A-Za-z-]*)([:=])(.+)$`)
+	shortOption = pattern.New(`^-[A-Za-z0-9]$`)
 	// singleDash is Go's and PowerShell's form, for names that are known: -pVALUE
 	// with a value that holds "=" looks the same.
-	singleDash = regexp.MustCompile(`^(-[A-Za-z][A-Za-z0-9-]{3,})(=)(.*)$`)
-	envPair    = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)(=(.*))?$`)
-	headerPair = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9-]*)\s*:\s*(.*)$`)
-	wholeRef   = regexp.MustCompile(`^(?:([A-Za-z]+) )?\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
+	singleDash = pattern.New(`^(-[A-Za-z][A-Za-z0-9-]{3,})(=)(.*)$`)
+	envPair    = pattern.New(`^([A-Za-z_][A-Za-z0-9_]*)(=(.*))?$`)
+	headerPair = pattern.New(`^([A-Za-z][A-Za-z0-9-]*)\s*:\s*(.*)$`)
+	wholeRef   = pattern.New(`^(?:([A-Za-z]+) )?\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 )
 
 // isReference: a value that is nothing but ${NAME}, behind an authentication
@@ -339,9 +339,9 @@ func (v *viewer) placeholder(field string, index int, value, class string) redac
 }
 
 var (
-	schemeURL   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
-	windowsPath = regexp.MustCompile(`^[A-Za-z]:[\\/]`)
-	digitsOnly  = regexp.MustCompile(`^[0-9]+$`)
+	schemeURL   = pattern.New(`^[A-Za-z][A-Za-z0-9+.-]*://`)
+	windowsPath = pattern.New(`^[A-Za-z]:[\\/]`)
+	digitsOnly  = pattern.New(`^[0-9]+$`)
 )
 
 // classOf is a word that helps a reviewer without telling the value.

@@ -2,8 +2,9 @@ package securitydiff
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/evolve-mcp/evolve/internal/pattern"
 )
 
 // judgeCommand: what program runs, through what, and where.
@@ -82,15 +83,15 @@ func scriptOf(w *view) string {
 
 // pipeToShell: what is fetched goes straight into an interpreter.
 var (
-	fetches    = regexp.MustCompile(`(?i)\b(curl|wget|fetch|iwr|irm|invoke-webrequest|invoke-restmethod)\b`)
-	intoShell  = regexp.MustCompile(`(?i)(\|\s*(sudo\s+)?(sh|bash|zsh|dash|python[0-9.]*|node|perl|ruby|iex)\b|<\(|\beval\b|\biex\b|\$\(|` + "`" + `)`)
-	dangerFlag = regexp.MustCompile(`^--?(dangerously-.*|no-sandbox|disable-(web-)?(sandbox|security)|allow-(all|root|run|write|net|read|env|ffi|sys|http|any.*|unsafe.*|dangerous.*)|` +
+	fetches    = pattern.New(`(?i)\b(curl|wget|fetch|iwr|irm|invoke-webrequest|invoke-restmethod)\b`)
+	intoShell  = pattern.New(`(?i)(\|\s*(sudo\s+)?(sh|bash|zsh|dash|python[0-9.]*|node|perl|ruby|iex)\b|<\(|\beval\b|\biex\b|\$\(|` + "`" + `)`)
+	dangerFlag = pattern.New(`^--?(dangerously-.*|no-sandbox|disable-(web-)?(sandbox|security)|allow-(all|root|run|write|net|read|env|ffi|sys|http|any.*|unsafe.*|dangerous.*)|` +
 		`unsafe.*|insecure.*|ignore-(https|certificate|ssl|tls)-errors|no-(verify|check|auth|tls|ssl|confirm|prompt).*|skip-(permissions?|verify|auth|confirm.*)|` +
 		`yolo|full-auto|trust-all.*|disable-auth.*|access-mode|unrestricted|skip-ssl.*|force-unsafe.*)$`)
-	guardFlag = regexp.MustCompile(`^--?(read-?only|isolated|sandbox|restricted|safe(-mode)?|no-network|dry-run|strict|verify|` +
+	guardFlag = pattern.New(`^--?(read-?only|isolated|sandbox|restricted|safe(-mode)?|no-network|dry-run|strict|verify|` +
 		`require-(auth|approval|confirm.*)|deny.*|block.*|allowed-(hosts|origins|paths|dirs|directories)|disable-(write|delete|exec|shell).*|` +
 		`no-(write|exec|shell|delete)|network-none|headless-only|cap-drop|security-opt|max-.*)$`)
-	tlsFlag = regexp.MustCompile(`^--?(insecure|ignore-(https|certificate|ssl|tls)-errors|no-verify-ssl|no-check-certificate|k)$`)
+	tlsFlag = pattern.New(`^--?(insecure|ignore-(https|certificate|ssl|tls)-errors|no-verify-ssl|no-check-certificate|k)$`)
 )
 
 func judgeRemovedArg(v *verdicts, p argPair) {

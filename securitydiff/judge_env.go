@@ -1,9 +1,9 @@
 package securitydiff
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/evolve-mcp/evolve/internal/pattern"
 	"github.com/evolve-mcp/evolve/internal/redact"
 )
 
@@ -27,16 +27,16 @@ var interceptEnv = upper(`HTTP_PROXY HTTPS_PROXY ALL_PROXY FTP_PROXY NPM_CONFIG_
 
 // nodeLoads are the options in NODE_OPTIONS that load code or open a debugger
 // (node(1)); others, such as a memory limit, do neither.
-var nodeLoads = regexp.MustCompile(`(^|\s)(-r|--require|--import|--loader|--experimental-loader|--inspect|--env-file|--openssl-config)`)
+var nodeLoads = pattern.New(`(^|\s)(-r|--require|--import|--loader|--experimental-loader|--inspect|--env-file|--openssl-config)`)
 
 // baseURLs move a well-known client to another host, with its credentials.
-var baseURLs = regexp.MustCompile(`^(OPENAI|ANTHROPIC|GITHUB|GITLAB|AWS|AZURE|GOOGLE|GEMINI|MISTRAL|COHERE|HF|SLACK|JIRA|SENTRY|NOTION)(_[A-Z]+)*_(BASE_URL|API_BASE|API_URL|ENDPOINT_URL|ENDPOINT|HOST)$`)
+var baseURLs = pattern.New(`^(OPENAI|ANTHROPIC|GITHUB|GITLAB|AWS|AZURE|GOOGLE|GEMINI|MISTRAL|COHERE|HF|SLACK|JIRA|SENTRY|NOTION)(_[A-Z]+)*_(BASE_URL|API_BASE|API_URL|ENDPOINT_URL|ENDPOINT|HOST)$`)
 
 // verifies and verifiesNot are how programs call their own switch for checking
 // certificates.
 var (
-	verifies    = regexp.MustCompile(`(^|_)(SSL_VERIFY|VERIFY_SSL|TLS_VERIFY|VERIFY_TLS|VERIFY_CERTS?|STRICT_SSL)$`)
-	verifiesNot = regexp.MustCompile(`(^|_)(INSECURE|SKIP_VERIFY|INSECURE_SKIP_VERIFY|TLS_INSECURE|IGNORE_SSL|SKIP_TLS_VERIFY|DISABLE_SSL|NO_VERIFY)$`)
+	verifies    = pattern.New(`(^|_)(SSL_VERIFY|VERIFY_SSL|TLS_VERIFY|VERIFY_TLS|VERIFY_CERTS?|STRICT_SSL)$`)
+	verifiesNot = pattern.New(`(^|_)(INSECURE|SKIP_VERIFY|INSECURE_SKIP_VERIFY|TLS_INSECURE|IGNORE_SSL|SKIP_TLS_VERIFY|DISABLE_SSL|NO_VERIFY)$`)
 	falseWords  = set("0 false no off none")
 	trueWords   = set("1 true yes on")
 )

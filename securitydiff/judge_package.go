@@ -4,16 +4,17 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/evolve-mcp/evolve/internal/pattern"
 	"github.com/evolve-mcp/evolve/internal/redact"
 )
 
 var (
-	exactNPM    = regexp.MustCompile(`^(?:npm:|jsr:)?(@[^/@]+/)?[^/@]+@[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?$`)
-	exactPython = regexp.MustCompile(`^[A-Za-z0-9._-]+(\[[A-Za-z0-9,_-]+\])?(==|@)[0-9][0-9A-Za-z.+!-]*$`)
-	exactGo     = regexp.MustCompile(`^[a-z0-9.-]+\.[a-z]+(/[^/@]+)+@v[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?$`)
-	exactTag    = regexp.MustCompile(`:v?[0-9]+(\.[0-9]+)*([._-][0-9A-Za-z._-]+)?$`)
-	exactCommit = regexp.MustCompile(`[@#][0-9a-f]{40}$`)
-	localPath   = regexp.MustCompile(`^(\.{0,2}/|\.\.?$|[A-Za-z]:[\\/]|~|file:)`)
+	exactNPM    = pattern.New(`^(?:npm:|jsr:)?(@[^/@]+/)?[^/@]+@[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?$`)
+	exactPython = pattern.New(`^[A-Za-z0-9._-]+(\[[A-Za-z0-9,_-]+\])?(==|@)[0-9][0-9A-Za-z.+!-]*$`)
+	exactGo     = pattern.New(`^[a-z0-9.-]+\.[a-z]+(/[^/@]+)+@v[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?$`)
+	exactTag    = pattern.New(`:v?[0-9]+(\.[0-9]+)*([._-][0-9A-Za-z._-]+)?$`)
+	exactCommit = pattern.New(`[@#][0-9a-f]{40}$`)
+	localPath   = pattern.New(`^(\.{0,2}/|\.\.?$|[A-Za-z]:[\\/]|~|file:)`)
 )
 
 // pinned reports whether a package or image names one exact version.

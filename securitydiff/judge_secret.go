@@ -1,8 +1,7 @@
 package securitydiff
 
 import (
-	"regexp"
-
+	"github.com/evolve-mcp/evolve/internal/pattern"
 	"github.com/evolve-mcp/evolve/internal/redact"
 )
 
@@ -38,7 +37,7 @@ func argSecretLiteral(a arg) bool {
 }
 
 // assigned finds name=value and "name": "value" within a script or inline JSON.
-var assigned = regexp.MustCompile(`"?([A-Za-z_][A-Za-z0-9_.-]{1,63})"?\s*[=:]\s*"?([^\s"'\x60,;&|=:/${}()%<>]{2,256})`)
+var assigned = pattern.New(`"?([A-Za-z_][A-Za-z0-9_.-]{1,63})"?\s*[=:]\s*"?([^\s"'\x60,;&|=:/${}()%<>]{2,256})`)
 
 // maxAssigned bounds the work on one value.
 const maxAssigned = 64

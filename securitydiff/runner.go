@@ -1,9 +1,9 @@
 package securitydiff
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/evolve-mcp/evolve/internal/pattern"
 	"github.com/evolve-mcp/evolve/internal/redact"
 )
 
@@ -153,10 +153,10 @@ func isScriptFlag(s string) bool {
 }
 
 var (
-	vcsSource  = regexp.MustCompile(`^(git|hg|svn|bzr)\+[a-z]+://|^(github|gitlab|bitbucket|gist):|^git://|\.git(#|@|$)`)
-	vcsParts   = regexp.MustCompile(`^((?:git|hg|svn|bzr)\+[a-z]+|https?|git|ssh)://(?:([^/@]*)@)?([^/:@]+)(:[0-9]+)?(/[^?#]*)?([?#].*)?$`)
-	digestPart = regexp.MustCompile(`@sha256:[0-9a-f]{64}$`)
-	shortHand  = regexp.MustCompile(`^(github|gitlab|bitbucket):([A-Za-z0-9._-]+)/([A-Za-z0-9._-]+)(#[A-Za-z0-9._/-]+)?$`)
+	vcsSource  = pattern.New(`^(git|hg|svn|bzr)\+[a-z]+://|^(github|gitlab|bitbucket|gist):|^git://|\.git(#|@|$)`)
+	vcsParts   = pattern.New(`^((?:git|hg|svn|bzr)\+[a-z]+|https?|git|ssh)://(?:([^/@]*)@)?([^/:@]+)(:[0-9]+)?(/[^?#]*)?([?#].*)?$`)
+	digestPart = pattern.New(`@sha256:[0-9a-f]{64}$`)
+	shortHand  = pattern.New(`^(github|gitlab|bitbucket):([A-Za-z0-9._-]+)/([A-Za-z0-9._-]+)(#[A-Za-z0-9._/-]+)?$`)
 )
 
 // showPackage shows a package, image, or source of one.

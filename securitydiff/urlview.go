@@ -2,11 +2,11 @@ package securitydiff
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"golang.org/x/net/idna"
 
+	"github.com/evolve-mcp/evolve/internal/pattern"
 	"github.com/evolve-mcp/evolve/internal/redact"
 )
 
@@ -27,7 +27,7 @@ type queryPart struct {
 	bare        bool // no "=": the whole part may be the secret
 }
 
-var urlForm = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*)://(?:([^/?#]*)@)?(\[[^\]/?#]*\]|[^:/?#]*)(?::([0-9]*))?(/[^?#]*)?(?:\?([^#]*))?(?:#(.*))?$`)
+var urlForm = pattern.New(`^([A-Za-z][A-Za-z0-9+.-]*)://(?:([^/?#]*)@)?(\[[^\]/?#]*\]|[^:/?#]*)(?::([0-9]*))?(/[^?#]*)?(?:\?([^#]*))?(?:#(.*))?$`)
 
 // readURL takes a URL apart without judging it; the runtime's policy does.
 func (v *viewer) readURL(raw string) urlView {

@@ -1,10 +1,10 @@
 package securitydiff
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/evolve-mcp/evolve/internal/decl"
+	"github.com/evolve-mcp/evolve/internal/pattern"
 	"github.com/evolve-mcp/evolve/internal/redact"
 )
 
@@ -143,7 +143,7 @@ func showServer(id string) redact.Shown {
 
 func noTools() Tools { return Tools{Include: []redact.Shown{}, Exclude: []redact.Shown{}} }
 
-var assignment = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
+var assignment = pattern.New(`^([A-Za-z_][A-Za-z0-9_]*)=(.*)$`)
 
 // readCommand shows the command. One that holds several words is a whole command
 // line, and is shown word by word.
@@ -192,8 +192,8 @@ func (v *viewer) readCommand(out *view, command string) {
 }
 
 var (
-	reference = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
-	oddRef    = regexp.MustCompile(`\$\{[^}]*\}|^(op|vault|keychain|aws-sm|gcp-sm|azure-kv|infisical|doppler)://|\$\(|^\$[A-Za-z_]|%[A-Za-z_][A-Za-z0-9_]*%`)
+	reference = pattern.New(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+	oddRef    = pattern.New(`\$\{[^}]*\}|^(op|vault|keychain|aws-sm|gcp-sm|azure-kv|infisical|doppler)://|\$\(|^\$[A-Za-z_]|%[A-Za-z_][A-Za-z0-9_]*%`)
 )
 
 // entries reads env or headers. Values are never shown.
@@ -230,7 +230,7 @@ func withoutScheme(value string) string {
 }
 
 // announces is a word of a header's or cookie's own syntax: session=, key:
-var announces = regexp.MustCompile(`^[A-Za-z][A-Za-z-]*[=:] ?$`)
+var announces = pattern.New(`^[A-Za-z][A-Za-z-]*[=:] ?$`)
 
 // kindOf says what a value is. A reference may stand behind one word that names
 // a scheme ("Bearer ${TOKEN}") or announces it ("session=${ID}").

@@ -1,12 +1,12 @@
 package decl
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/evolve-mcp/evolve/internal/pattern"
 	"github.com/evolve-mcp/evolve/internal/redact"
 )
 
@@ -124,7 +124,7 @@ func lookup(n *yaml.Node, name string) *yaml.Node {
 }
 
 // rootSegments is a path of plain segments. "." and ".." are refused beside it.
-var rootSegments = regexp.MustCompile(`^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$`)
+var rootSegments = pattern.New(`^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$`)
 
 // mcpRoot decides where the declarations live: slots.mcp, else
 // <runtime.surface_root>/mcp, else agent/mcp.

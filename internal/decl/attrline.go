@@ -1,8 +1,9 @@
 package decl
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/evolve-mcp/evolve/internal/pattern"
 )
 
 // attributeRule is what one line of a .gitattributes does to one converting
@@ -21,7 +22,7 @@ const attributeBlank = " \t\r"
 // quotes, brackets, backslash or a leading "!", then valid attribute names. Git
 // drops a whole line for one invalid name, for a NUL byte, and, in newer
 // versions, for its length or a reserved name.
-var plainLine = regexp.MustCompile(`^[ \t]*[^ \t\r"#!\[\]\\\x00][^ \t\r\[\]\\\x00]*([ \t\r]+[-!]?[A-Za-z0-9._][A-Za-z0-9._-]*(=[^ \t\r\x00]*)?)+[ \t\r]*$`)
+var plainLine = pattern.New(`^[ \t]*[^ \t\r"#!\[\]\\\x00][^ \t\r\[\]\\\x00]*([ \t\r]+[-!]?[A-Za-z0-9._][A-Za-z0-9._-]*(=[^ \t\r\x00]*)?)+[ \t\r]*$`)
 
 // maxPlainLine is the length from which newer versions of Git drop a line
 // (ATTR_MAX_LINE_LENGTH).

@@ -1,17 +1,18 @@
 package decl
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/evolve-mcp/evolve/internal/pattern"
 )
 
 var (
 	// moduleForm is the dotted form of an import path.
-	moduleForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+$`)
-	moduleName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
+	moduleForm = pattern.New(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+$`)
+	moduleName = pattern.New(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
 	// moduleFlag is Python's -m alone, in a cluster (-Im), or with the module behind it
 	// (-mpkg).
-	moduleFlag = regexp.MustCompile(`^-[bBdEiIOPqsSuvx]*m([A-Za-z_][A-Za-z0-9_.]*)?$`)
+	moduleFlag = pattern.New(`^-[bBdEiIOPqsSuvx]*m([A-Za-z_][A-Za-z0-9_.]*)?$`)
 )
 
 // sourceRoots are the directories of a project from which installed code is

@@ -3,8 +3,9 @@ package decl
 import (
 	"encoding/json"
 	"errors"
-	"regexp"
 	"strings"
+
+	"github.com/evolve-mcp/evolve/internal/pattern"
 )
 
 // packageRunners run a package of a registry, unless the project has one of that
@@ -69,7 +70,7 @@ func (p *npmPackage) offers(names map[string]bool) bool {
 }
 
 // listItem is an entry of the packages of a pnpm-workspace.yaml.
-var listItem = regexp.MustCompile(`(?m)^\s*-\s*['"]?([^'"#\s]+)`)
+var listItem = pattern.New(`(?m)^\s*-\s*['"]?([^'"#\s]+)`)
 
 // packageAt reads the package of a directory, nil if there is none that can be
 // read. Each is read once.

@@ -1,9 +1,10 @@
 package decl
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/evolve-mcp/evolve/internal/pattern"
 )
 
 // shells run a string of their own language; what it launches cannot be told.
@@ -84,7 +85,7 @@ func runsProject(line []string) bool {
 }
 
 // valueless are options without a value: what follows them is an operand.
-var valueless = regexp.MustCompile(`^(-[uBEIsSOPqvbdixlynw]+|--yes|--quiet|--silent|--offline|--prefer-offline|--bun|--no-install|--login|--norc|--noprofile)$`)
+var valueless = pattern.New(`^(-[uBEIsSOPqvbdixlynw]+|--yes|--quiet|--silent|--offline|--prefer-offline|--bun|--no-install|--login|--norc|--noprofile)$`)
 
 // takesValue reports whether the word behind an option may be its value.
 func takesValue(word string) bool {

@@ -1,8 +1,9 @@
 package decl
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/evolve-mcp/evolve/internal/pattern"
 )
 
 // ambiguousWords are plain scalars that YAML 1.1 or a 1.2 core schema reads as
@@ -20,15 +21,15 @@ var ambiguousWords = map[string]bool{
 const maxExactDigits = 15
 
 var (
-	canonicalInt     = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
-	canonicalDecimal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)\.([0-9]*[1-9])$`)
+	canonicalInt     = pattern.New(`^(0|-?[1-9][0-9]*)$`)
+	canonicalDecimal = pattern.New(`^-?(0|[1-9][0-9]*)\.([0-9]*[1-9])$`)
 	// numeric matches what some YAML reader takes for a number: digits with
 	// signs, underscores, exponents, radix prefixes, sexagesimal colons.
-	numeric = regexp.MustCompile(`^[-+]?(0[xX][0-9a-fA-F_]+|0[oO]?[0-7_]+|0[bB][01_]+|` +
+	numeric = pattern.New(`^[-+]?(0[xX][0-9a-fA-F_]+|0[oO]?[0-7_]+|0[bB][01_]+|` +
 		`[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?|` +
 		`([0-9][0-9_]*)?\.?[0-9_]*([eE][-+]?[0-9]+)?)$`)
 	// date matches the timestamps of the YAML type repository.
-	date = regexp.MustCompile(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt \t].*)?$`)
+	date = pattern.New(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt \t].*)?$`)
 )
 
 // ambiguous reports whether YAML readers disagree on a plain scalar where a
@@ -59,4 +60,4 @@ func digitsOnly(r rune) rune {
 
 // plainNumber is the form in which numbers are accepted: decimal, no sign, no
 // exponent.
-var plainNumber = regexp.MustCompile(`^[0-9]{1,7}(\.[0-9]{1,6})?$`)
+var plainNumber = pattern.New(`^[0-9]{1,7}(\.[0-9]{1,6})?$`)

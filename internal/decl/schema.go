@@ -2,11 +2,11 @@ package decl
 
 import (
 	"crypto/sha256"
-	"regexp"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/evolve-mcp/evolve/internal/pattern"
 	"github.com/evolve-mcp/evolve/internal/redact"
 )
 
@@ -50,7 +50,7 @@ func FieldNames() []string {
 
 // serverID is what a server may be called. "__" is refused beside it: it
 // separates server and tool in a tool's exposed name.
-var serverID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var serverID = pattern.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // ValidServerID reports whether s may be a server's id.
 func ValidServerID(s string) bool { return serverID.MatchString(s) && !strings.Contains(s, "__") }
@@ -169,11 +169,11 @@ func (r *reader) rules(root *yaml.Node, d *Declaration) {
 }
 
 var (
-	webURL = regexp.MustCompile(`^[Hh][Tt][Tt][Pp][Ss]?://`)
+	webURL = pattern.New(`^[Hh][Tt][Tt][Pp][Ss]?://`)
 	// envName is a portable name of an environment variable (POSIX, section 8.1).
-	envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	envName = pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 	// headerName is a field name (RFC 9110 section 5.1).
-	headerName = regexp.MustCompile("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$")
+	headerName = pattern.New("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$")
 )
 
 func (r *reader) required(lines map[string]int, field redact.Shown, value redact.Raw, message string) {

@@ -19,10 +19,11 @@ const module = "github.com/evolve-mcp/evolve/"
 // package that is missing here, or a directory that is missing on disk, fails.
 var allowed = map[string][]string{
 	"internal/bench":    {},
+	"internal/pattern":  {},
 	"internal/fault":    {},
 	"internal/safetext": {},
 	"internal/redact":   {"internal/fault", "internal/safetext"},
-	"internal/decl":     {"internal/fault", "internal/redact", "internal/safetext"},
+	"internal/decl":     {"internal/pattern", "internal/fault", "internal/redact", "internal/safetext"},
 	"internal/gitrepo":  {"internal/decl", "internal/fault", "internal/safetext"},
 	"internal/netguard": {"internal/fault"},
 	"internal/law":      {},
@@ -31,7 +32,7 @@ var allowed = map[string][]string{
 		"internal/decl", "internal/fault", "internal/safetext", "internal/workspace", "runtime",
 	},
 	"internal/workspace": {"internal/decl", "internal/fault", "internal/safetext"},
-	"securitydiff":       {"internal/decl", "internal/fault", "internal/netguard", "internal/redact", "internal/safetext"},
+	"securitydiff":       {"internal/pattern", "internal/decl", "internal/fault", "internal/netguard", "internal/redact", "internal/safetext"},
 	"review":             {"internal/decl", "internal/fault", "internal/gitrepo", "internal/redact", "internal/safetext"},
 	"promote": {
 		"internal/decl", "internal/fault", "internal/gitrepo", "internal/redact", "internal/safetext",
