@@ -13,6 +13,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(byHandVariable) != "" {
+		os.Exit(byHand())
+	}
 	dir, err := os.MkdirTemp("", "evolve-bench-")
 	if err == nil {
 		binaries = dir
@@ -56,14 +59,21 @@ func (b *table) head(title string, cells ...string) {
 // TestBench measures everything and, if BENCH_RESULTS names a file, writes it.
 func TestBench(t *testing.T) {
 	started := time.Now()
+	path := os.Getenv("BENCH_RESULTS")
+	if part := os.Getenv("BENCH_ONLY"); part != "" {
+		if text := only(t, part, head(started)); path != "" && !t.Failed() {
+			noError(t, os.WriteFile(path, []byte(text), 0o644))
+		}
+		return
+	}
 	var b table
 	gate(t, &b)
 	report(t, &b)
 	history(t, &b)
 	launched(t, &b)
 	starts(t, &b)
+	servers(t, &b)
 	t.Log(b.text.String())
-	path := os.Getenv("BENCH_RESULTS")
 	if path == "" || t.Failed() {
 		return
 	}
