@@ -46,7 +46,7 @@ const (
 
 // site is a server with hooks that guards main, and one clone of it.
 type site struct {
-	t      *testing.T
+	t      testing.TB
 	server *gittest.Repo
 	clone  *gittest.Repo
 	// base is where main is at first.
@@ -55,7 +55,7 @@ type site struct {
 
 // newSite makes a server whose main holds one declaration, and a clone whose user
 // may review.
-func newSite(t *testing.T, options ...gittest.Option) *site {
+func newSite(t testing.TB, options ...gittest.Option) *site {
 	t.Helper()
 	s := &site{t: t, server: gittest.New(t, append(options, gittest.Bare)...), clone: gittest.New(t, options...)}
 	s.base = s.clone.Commit(map[string]string{"agent/mcp/docs.yaml": docs("1.0.0"), "README": "1\n"}, "one")
@@ -237,7 +237,7 @@ func (s *site) at(ref, want string) {
 	}
 }
 
-func audit(t *testing.T, server *gittest.Repo) []promote.Entry {
+func audit(t testing.TB, server *gittest.Repo) []promote.Entry {
 	t.Helper()
 	dir := server.Git("rev-parse", "--path-format=absolute", "--git-common-dir")
 	f, err := os.Open(filepath.Join(dir, "evolve", "audit.jsonl"))
