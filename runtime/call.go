@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/evolve-mcp/evolve/internal/redact"
+	"github.com/evolve-mcp/evolve/runtime/internal/stdio"
 )
 
 // maxArguments bounds the arguments of one call, in bytes.
@@ -227,6 +228,14 @@ func (c *call) result(ctx context.Context, err, why error, kept *capture) Result
 		r.Status, conv = c.lost(ctx, err, why)
 	}
 	r.Started = kept.wasSent()
+	var unsent *stdio.NotSent
+	switch {
+	case !errors.As(err, &unsent):
+	case errors.Is(context.Cause(ctx), errConnectionClosed):
+		return c.ended(errConnectionClosed)
+	default:
+		r.Status, r.Reason, r.Started = Failed, "connection_lost", false
+	}
 	if status, reason, ok := notSent(why, c.ref.conn.link.origin); ok && raw == nil && failed == nil {
 		r.Status, r.Reason, r.Started = status, reason, false
 	}

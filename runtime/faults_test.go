@@ -132,9 +132,11 @@ func TestAServerThatDiedIsConnectedAgain(t *testing.T) {
 	w := newWorld(t, map[string]string{"docs.yaml": program("dies_mid_call")})
 	turn := w.turn()
 	c := w.prepare(turn)
-	w.call(c, turn, "docs__echo", "")
+	if r := w.call(c, turn, "docs__echo", ""); r.Status != Indeterminate || !r.Started {
+		t.Errorf("%+v", r)
+	}
 	r := w.call(c, turn, "docs__echo", "")
-	if r.Started && r.Status != Indeterminate {
+	if r.Status != Failed || r.Reason != "connection_lost" || r.Started {
 		t.Errorf("%+v", r)
 	}
 	wantEqual(t, "server", states(w.prepare(turn)), []string{"docs connected"})

@@ -19,5 +19,15 @@ const (
 	ErrStderr        Error = "no temporary file for standard error"
 )
 
+// NotSent says that nothing of a message was sent, since the connection was
+// already of no use.
+type NotSent struct{ Reason error }
+
+// Error is the reason's.
+func (e *NotSent) Error() string { return e.Reason.Error() }
+
+// Unwrap returns the reason.
+func (e *NotSent) Unwrap() error { return e.Reason }
+
 // Error returns the constant.
 func (e Error) Error() string { return string(e) }

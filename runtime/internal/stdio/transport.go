@@ -163,7 +163,7 @@ func (t *Transport) SendNotification(ctx context.Context, n mcp.JSONRPCNotificat
 func (t *Transport) send(ctx context.Context, message any) error {
 	select {
 	case <-t.done:
-		return t.Err()
+		return &NotSent{t.Err()}
 	default:
 	}
 	frame, err := json.Marshal(message)
