@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/urfave/cli/v2"
@@ -28,7 +29,7 @@ func (p *program) onRepo(c *cli.Context, do func(*session) error) (err error) {
 	if err := p.common(c); err != nil {
 		return err
 	}
-	repo, err := gitrepo.Open(p.ctx, gitrepo.Options{Dir: c.String("C"), Env: p.env, Early: true})
+	repo, err := gitrepo.Open(p.ctx, gitrepo.Options{Dir: c.String("C"), Env: p.env, Early: true, EarlyRefs: askedFirst(c)})
 	if err != nil {
 		return err
 	}
@@ -70,11 +71,28 @@ func (s *session) ref(c *cli.Context) (name string, value gitrepo.ID, err error)
 	if err != nil {
 		return "", "", err
 	}
-	if name, err = s.repo.ResolveRef(s.ctx, given); err != nil {
-		return "", "", err
+	return s.repo.ResolveRefValue(s.ctx, given)
+}
+
+// askedFirst are the refs that a command looks up before all else: the one that
+// it names, and the records of its tokens. What is wrong with them is said later.
+func askedFirst(c *cli.Context) []string {
+	var refs []string
+	switch ref := c.String("ref"); {
+	case ref == "" || ref == "HEAD" || ref == "@":
+	case strings.HasPrefix(ref, "refs/"):
+		refs = append(refs, ref)
+	default:
+		refs = append(refs, "refs/heads/"+strings.TrimPrefix(ref, "heads/"))
 	}
-	value, err = s.repo.ReadRef(s.ctx, name)
-	return name, value, err
+	tokens, err := tokensOf(c)
+	if err != nil {
+		return nil
+	}
+	for _, t := range tokens {
+		refs = append(refs, review.RecordRefs+t.Hex(), review.RevocationRefs+t.Hex())
+	}
+	return refs
 }
 
 // absent is how documents name a ref that does not exist.

@@ -27,6 +27,8 @@ type work struct {
 	args  []string
 	stdin []byte
 	env   []string
+	// before runs, not timed, before each run.
+	before func()
 }
 
 // cost is what one piece of work took.
@@ -85,6 +87,9 @@ func (w work) once(t *testing.T, r *repo) cost {
 	noError(t, err)
 	defer func() { _ = out.Close() }()
 	cmd.Stdout = out
+	if w.before != nil {
+		w.before()
+	}
 	start := time.Now()
 	err = cmd.Run()
 	wall := time.Since(start)

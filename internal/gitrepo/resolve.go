@@ -102,18 +102,29 @@ var protectedPrefixes = []string{"refs/evolve/", "refs/replace/"}
 // target. A ref that does not exist must be written in full.
 // Codes: ref_invalid, ref_protected.
 func (r *Repo) ResolveRef(ctx context.Context, name string) (string, error) {
+	full, _, err := r.ResolveRefValue(ctx, name)
+	return full, err
+}
+
+// ResolveRefValue is ResolveRef, with the value that the ref has, "" if it does
+// not exist.
+func (r *Repo) ResolveRefValue(ctx context.Context, name string) (target string, value ID, err error) {
 	shown := safetext.Terminal(clip(name))
 	full, short := name, false
 	switch {
 	case strangeWord(name) != "":
-		return "", fault.New(fault.RefInvalid, "%s is no ref: it %s", shown, strangeWord(name)).
+		return "", "", fault.New(fault.RefInvalid, "%s is no ref: it %s", shown, strangeWord(name)).
 			WithHint("name a branch, such as --ref main")
 	case name == "HEAD" || name == "@":
 		branch, err := r.headBranch(ctx)
 		if err != nil {
-			return "", err
+			return "", "", err
 		}
-		return branch, refKind(branch)
+		if err := refKind(branch); err != nil {
+			return "", "", err
+		}
+		value, err := r.ReadRef(ctx, branch)
+		return branch, value, err
 	case strings.HasPrefix(name, "refs/"):
 	case strings.HasPrefix(name, "heads/"):
 		full = "refs/" + name
@@ -121,21 +132,21 @@ func (r *Repo) ResolveRef(ctx context.Context, name string) (string, error) {
 		full, short = "refs/heads/"+name, true
 	}
 	if !goodRefName(full) {
-		return "", fault.New(fault.RefInvalid, "%s is no name that Git allows for a ref", shown).
+		return "", "", fault.New(fault.RefInvalid, "%s is no name that Git allows for a ref", shown).
 			WithHint("name a branch, such as --ref main")
 	}
 	states, err := r.RefStates(ctx, []string{full})
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	target := states[full].Target
+	target = states[full].Target
 	if err := refKind(target); err != nil {
-		return "", err
+		return "", "", err
 	}
 	if states[full].Value != "" || !short {
-		return target, nil
+		return target, states[full].Value, nil
 	}
-	return "", fault.New(fault.RefInvalid, "there is no branch %s", shown).
+	return "", "", fault.New(fault.RefInvalid, "there is no branch %s", shown).
 		WithHint("to create it, write its name in full: --ref refs/heads/%s", shown)
 }
 
