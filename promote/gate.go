@@ -126,7 +126,7 @@ func (g *Gate) weigh(ctx context.Context, p Proposal) (*Judgement, error) {
 		return j, err
 	}
 	if !j.after.Readable() {
-		return j, unreadable(j.after)
+		return j, unreadable(j.after, p.New)
 	}
 	return j, g.checkCores(ctx, p)
 }
@@ -282,10 +282,10 @@ func (g *Gate) checkCores(ctx context.Context, p Proposal) error {
 }
 
 // unreadable is the refusal to move to a surface with broken rules.
-func unreadable(s *decl.Surface) error {
+func unreadable(s *decl.Surface, commit gitrepo.ID) error {
 	problems := s.AllProblems()
 	return fault.New(fault.DeclarationInvalid, "%s (%d in all)", problems[0], len(problems)).
-		WithHint("evolve lint REV lists every problem")
+		WithHint("evolve lint %s lists every problem", short(commit))
 }
 
 func name(id gitrepo.ID) string {

@@ -137,6 +137,10 @@ func (p place) readHostFile(path, what string) ([]byte, error) {
 		return nil, bad("lies inside a worktree, where the repository's content decides it").
 			WithHint("move it outside every worktree, such as to /etc or ~/.config, and name it there")
 	}
+	// A pipe would be waited for, and that wait cannot be interrupted.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, bad("is no regular file").WithHint("make it a regular file")
+	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -147,7 +151,7 @@ func (p place) readHostFile(path, what string) ([]byte, error) {
 	defer func() { _ = f.Close() }()
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		return nil, bad("is no regular file").WithCause(err)
+		return nil, bad("is no regular file").WithHint("make it a regular file").WithCause(err)
 	}
 	if problem, mend := exposed(info, path); problem != "" {
 		return nil, bad(problem).WithHint("%s", mend)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -41,6 +42,53 @@ func TestCommandsPageNamesEveryCommandAndFlag(t *testing.T) {
 		}
 	}
 	walk("", (&program{}).app().Commands)
+}
+
+// TestHelpFitsATerminal: every page of help has lines of at most 80 columns, and
+// names every flag of its command.
+func TestHelpFitsATerminal(t *testing.T) {
+	fits := func(what, text string) {
+		t.Helper()
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSuffix(line, "\n"); len([]rune(line)) > helpWidth {
+				t.Errorf("evolve %s: %q is too long", what, line)
+			}
+		}
+	}
+	var walk func(prefix []string, list []*cli.Command)
+	walk = func(prefix []string, list []*cli.Command) {
+		for _, c := range list {
+			words := append(slices.Clone(prefix), c.Name)
+			text := helpText(t, append(words, "--help")...)
+			fits(strings.Join(words, " "), text)
+			for _, f := range c.Flags {
+				if left, _ := flagHelp(f); !strings.Contains(text, "   "+left+" ") {
+					t.Errorf("evolve %s --help does not show %s", strings.Join(words, " "), left)
+				}
+			}
+			walk(words, c.Subcommands)
+		}
+	}
+	fits("--help", helpText(t, "--help"))
+	walk(nil, (&program{}).app().Commands)
+}
+
+// helpText runs a command and returns its standard output.
+func helpText(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = out.Close() }()
+	if status := run(t.Context(), args, streams{in: os.Stdin, out: out, err: out}); status != exitDone {
+		t.Errorf("evolve %v: exit status %d", args, status)
+	}
+	data, err := os.ReadFile(out.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }
 
 func TestExitStatusesOfTheManualAreThoseOfTheTable(t *testing.T) {

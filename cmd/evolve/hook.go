@@ -21,7 +21,7 @@ func (p *program) hookCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name:        "hook",
-		Usage:       "the gate at a server: install, uninstall, status, and the hooks themselves",
+		Usage:       "the gate at a server: install it, take it out, look at it",
 		UsageText:   "evolve hook install | uninstall | status",
 		Subcommands: commands,
 		Action: func(c *cli.Context) error {
@@ -38,10 +38,11 @@ func hooksDirFlag() cli.Flag {
 func (p *program) hookInstall() *cli.Command {
 	return &cli.Command{
 		Name: "install", Usage: "write the hooks, and what they guard", UsageText: "evolve hook install [--hooks-dir DIR] [--dry-run]",
-		Description: `   Writes pre-receive, reference-transaction and post-receive where Git looks for
-   hooks here. A hook that is there already is chained: it runs first, with the
-   same input, and its refusal counts. What is guarded is written to evolve.guard:
-   the branch HEAD is on, and live. Needs evolve.repository. Can be run again.`,
+		Description: `   Writes pre-receive, reference-transaction and post-receive where Git looks
+   for hooks here. A hook that is there already is chained: it runs first, with
+   the same input, and its refusal counts. What is guarded is written to
+   evolve.guard: the branch HEAD is on, and live. Needs evolve.repository. Can
+   be run again.`,
 		Flags: []cli.Flag{
 			hooksDirFlag(),
 			&cli.BoolFlag{Name: "pre-receive-only", Usage: "leave reference-transaction out, for servers that do not run it"},

@@ -14,8 +14,8 @@ import (
 func (p *program) pushCommand() *cli.Command {
 	return &cli.Command{
 		Name: "push", Usage: "push a branch with the records of its tokens", UsageText: "evolve push REMOTE HEAD:REF [--token TOKEN]...",
-		Description: `   Runs git push --atomic with each token's record beside the branch: both arrive,
-   or neither. What the server says is printed as git prints it.`,
+		Description: `   Runs git push --atomic with each token's record beside the branch: both
+   arrive, or neither. What the server says is printed as git prints it.`,
 		Flags: []cli.Flag{tokenFlag()},
 		Action: func(c *cli.Context) error {
 			args, err := operands(c, 2, 2, "REMOTE HEAD:REF")

@@ -14,7 +14,7 @@ func (p *program) reviewsCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "reviews",
 		Usage:       "list, show, revoke, prune, push and fetch review records",
-		UsageText:   "evolve reviews list | show TOKEN | revoke TOKEN | prune | push REMOTE | fetch REMOTE",
+		UsageText:   "evolve reviews list | show TOKEN | revoke TOKEN | prune\n   evolve reviews push REMOTE | fetch REMOTE",
 		Subcommands: []*cli.Command{p.reviewsList(), p.reviewsShow(), p.reviewsRevoke(), p.reviewsPrune(), p.reviewsPush(), p.reviewsFetch()},
 		Action: func(c *cli.Context) error {
 			_ = cli.ShowSubcommandHelp(c)

@@ -195,7 +195,7 @@ func prepare(commands []*cli.Command) {
 	for _, c := range commands {
 		c.OnUsageError = usageError
 		c.HideHelpCommand = true
-		c.CustomHelpTemplate = commandHelp
+		c.CustomHelpTemplate = helpOf(c)
 		prepare(c.Subcommands)
 	}
 }

@@ -307,7 +307,7 @@ func modeWord(m Mode) string {
 	case ModeSymlink:
 		return "symbolic link"
 	case ModeSubmodule:
-		return "submodule"
+		return "submodule or special file" // on disk: pipes, sockets, devices
 	case ModeTree:
 		return "directory"
 	default:

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 )
@@ -33,11 +34,11 @@ func DoctorText(w io.Writer, d Doctor, o TextOptions) error {
 	}
 	settings := make([]row, 0, len(d.Settings))
 	for _, s := range d.Settings {
-		value := s.Value
-		if value == "" {
-			value = "(not set)"
+		if s.Value == "" && s.Origin == "default" {
+			settings = append(settings, plainRow(s.Name, styled("(not set)", plain)))
+			continue
 		}
-		settings = append(settings, plainRow(s.Name, styled(value, heading), styled("("+s.Origin+")", plain)))
+		settings = append(settings, plainRow(s.Name, styled(cmp.Or(s.Value, "(empty)"), heading), styled("("+s.Origin+")", plain)))
 	}
 	p.table(0, settings)
 	return emit(w, p.buf.Bytes())

@@ -264,7 +264,7 @@ func changedNote(note []run) []run {
 // problems are "path:line: field: code: message", as compilers write them.
 func (p *page) problems(list []securitydiff.Problem) {
 	for _, b := range list {
-		place := string(b.Path) + ":"
+		place := cmp.Or(string(b.Path), ".") + ":" // "" is the whole surface
 		if b.Line > 0 {
 			place += strconv.Itoa(b.Line) + ":"
 		}
