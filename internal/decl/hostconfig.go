@@ -23,6 +23,9 @@ type HostConfig struct {
 	ApproveConnect []string
 	// Discoveries is how many servers are in discovery at once; 0 is the default.
 	Discoveries int
+	// MaxTools is how many tools one server may have, MaxPages in how many pages it
+	// may list them; 0 is the default.
+	MaxTools, MaxPages int
 }
 
 // ParseHostConfig reads evolve.yaml by the same strict YAML rules as a
@@ -44,7 +47,7 @@ func ParseHostConfig(path string, data []byte) (HostConfig, []Problem) {
 }
 
 func (r *reader) hostConfig(root *yaml.Node, c *HostConfig) {
-	known := []string{"trusted_networks", "environment", "approval", "approve_connect", "discoveries"}
+	known := []string{"trusted_networks", "environment", "approval", "approve_connect", "discoveries", "max_tools", "max_pages"}
 	for _, e := range r.entries(root, "") {
 		switch e.key.Value {
 		case "trusted_networks":
@@ -71,20 +74,29 @@ func (r *reader) hostConfig(root *yaml.Node, c *HostConfig) {
 				c.ApproveConnect = append(c.ApproveConnect, raw.Reveal())
 			}
 		case "discoveries":
-			r.discoveries(e.value, e.field, &c.Discoveries)
+			r.whole(e.value, e.field, maxDiscoveries, &c.Discoveries)
+		case "max_tools":
+			r.whole(e.value, e.field, maxListed, &c.MaxTools)
+		case "max_pages":
+			r.whole(e.value, e.field, maxListed, &c.MaxPages)
 		default:
 			r.unknown(e, known)
 		}
 	}
 }
 
-// maxDiscoveries bounds what a host may ask for: each discovery is a process.
-const maxDiscoveries = 64
+// What a host may ask for at most: each discovery is a process, and each tool and
+// page is kept.
+const (
+	maxDiscoveries = 64
+	maxListed      = 10_000
+)
 
-func (r *reader) discoveries(n *yaml.Node, field redact.Shown, into *int) {
+// whole reads a whole number from 1 to most.
+func (r *reader) whole(n *yaml.Node, field redact.Shown, most int, into *int) {
 	v, err := strconv.Atoi(n.Value)
-	if n.Kind != yaml.ScalarNode || n.Style != 0 || !plainNumber.MatchString(n.Value) || err != nil || v < 1 || v > maxDiscoveries {
-		r.problem(n.Line, field, ValueInvalid, "this must be a whole number from 1 to 64")
+	if n.Kind != yaml.ScalarNode || n.Style != 0 || !plainNumber.MatchString(n.Value) || err != nil || v < 1 || v > most {
+		r.problem(n.Line, field, ValueInvalid, "this must be a whole number from 1 to "+strconv.Itoa(most))
 		return
 	}
 	*into = v

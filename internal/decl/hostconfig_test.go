@@ -13,12 +13,14 @@ environment: [DOCS_TOKEN]
 approval: {default: prompt, tools: {docs__delete: deny}}
 approve_connect: [docs]
 discoveries: 2
+max_tools: 2000
+max_pages: 7
 `))
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}
 	if len(c.TrustedNetworks) != 2 || c.Environment[0] != "DOCS_TOKEN" || c.Approval.Default != decl.ApprovalPrompt ||
-		c.Approval.Tools[0].Policy != decl.ApprovalDeny || c.ApproveConnect[0] != "docs" || c.Discoveries != 2 {
+		c.Approval.Tools[0].Policy != decl.ApprovalDeny || c.ApproveConnect[0] != "docs" || c.Discoveries != 2 || c.MaxTools != 2000 || c.MaxPages != 7 {
 		t.Errorf("%+v", c)
 	}
 	if c, problems := decl.ParseHostConfig("evolve.yaml", nil); len(problems) > 0 || c.Discoveries != 0 {
@@ -35,6 +37,8 @@ func TestHostConfigIsStrict(t *testing.T) {
 		"approve_connect: [\"*\"]\n":        "no server's id",
 		"discoveries: 0\n":                  "from 1 to 64",
 		"discoveries: 65\n":                 "from 1 to 64",
+		"max_tools: 0\n":                    "from 1 to 10000",
+		"max_pages: 10001\n":                "from 1 to 10000",
 		"discoveries: 1.5\n":                "from 1 to 64",
 		"approval: {default: never}\n":      "must be one of",
 		"a: &x 1\nb: *x\n":                  "anchor",

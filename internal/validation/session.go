@@ -93,7 +93,7 @@ func (s *Session) prepare(ctx context.Context, r Request, core *decl.Core) error
 	host, err := runtime.NewHost(runtime.Options{
 		Home: r.Home, LookupEnv: r.LookupEnv, Now: r.Now, TrustedNetworks: r.Config.TrustedNetworks,
 		Approver: &approver{r: r}, Events: r.Events, Notify: r.Notify, ExtraEnvironment: r.Config.Environment,
-		Limits: runtime.Limits{Discoveries: r.Config.Discoveries},
+		Limits: runtime.Limits{Discoveries: r.Config.Discoveries, Tools: r.Config.MaxTools, Pages: r.Config.MaxPages},
 	})
 	if err != nil {
 		return err
