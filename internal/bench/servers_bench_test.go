@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // serversTitle is the section that servers writes.
@@ -125,7 +126,7 @@ func otherClients(t *testing.T, dir, clients, node, script string) []work {
 
 // only does the one part that BENCH_ONLY names, and puts it into the results that
 // are there.
-func only(t *testing.T, name, fresh string) string {
+func only(t *testing.T, name string, started time.Time) string {
 	t.Helper()
 	if name != "servers" {
 		t.Fatalf("BENCH_ONLY is %q; servers is the one part that can be done alone", name)
@@ -135,7 +136,7 @@ func only(t *testing.T, name, fresh string) string {
 	t.Log(b.text.String())
 	old, err := os.ReadFile(os.Getenv("BENCH_RESULTS"))
 	if err != nil {
-		return fresh + b.text.String()
+		return head(started) + b.text.String()
 	}
 	before, rest, found := strings.Cut(string(old), "\n## "+serversTitle+"\n")
 	if !found {
