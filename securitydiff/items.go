@@ -191,33 +191,28 @@ func sortedKeys[V any](m map[string]V) []string {
 const maxChangedFiles = 20
 
 // bound adds the change of what a declaration launches, what a runner reads, or
-// of attributes, by path only.
+// of attributes, by path only. An item that is new because a changed declaration
+// names what was there before is told, and is no finding of its own.
 func (c *comparison) bound(d decl.Delta) error {
-	paths, more, err := decl.ChangedFiles(c.ctx, c.before, c.after, d.Key, maxChangedFiles)
-	if err != nil {
-		return err
-	}
 	ch := Change{
-		Core: showCore(d.Key.Core), Path: showPath(d.Key.Path), Change: kindOfDelta(d),
+		Core: showCore(d.Key.Core), Subject: boundSubjects[d.Key.Kind].subject, Path: showPath(d.Key.Path), Change: kindOfDelta(d),
 		Fields: []Field{}, Findings: []Finding{},
 	}
 	c.names.add(d.Key.Core, d.Key.Path)
+	list := decl.ChangedFiles
+	if ch.Change == Added {
+		list = decl.Arrived
+	}
+	paths, more, err := list(c.ctx, c.before, c.after, d.Key, maxChangedFiles)
+	if err != nil {
+		return err
+	}
 	c.names.add(paths...)
 	v := &verdicts{}
-	switch d.Key.Kind {
-	case decl.KindLaunched:
-		ch.Subject = SubjectLaunched
-		if ch.Change == Added && c.declarationsDiffer(d.Key.Core) {
-			v.add("launched-files-bound", Info, "")
-		} else {
-			v.add("launched-file-changed", High, "")
-		}
-	case decl.KindRunner:
-		ch.Subject = SubjectRunner
-		v.add("runner-config-changed", High, "")
-	default:
-		ch.Subject = SubjectAttributes
-		v.add("attributes-changed", Medium, "")
+	if len(paths) == 0 && ch.Change == Added {
+		v.add("launched-files-bound", Info, "")
+	} else {
+		v.add(boundSubjects[d.Key.Kind].finding, boundSubjects[d.Key.Kind].severity, "")
 	}
 	for _, p := range paths {
 		ch.Fields = append(ch.Fields, Field{Name: showPath(p), Change: fileChange(ch.Change), Note: "content " + string(fileChange(ch.Change))})
@@ -230,15 +225,15 @@ func (c *comparison) bound(d decl.Delta) error {
 	return nil
 }
 
-// declarationsDiffer reports whether a declaration of the core changed too: then
-// files may be bound because it names them, and not because they changed.
-func (c *comparison) declarationsDiffer(core string) bool {
-	for key, f := range c.newFiles {
-		if old := c.oldFiles[key]; key[0] == core && (old == nil || old.SHA256 != f.SHA256) {
-			return true
-		}
-	}
-	return false
+// boundSubjects says what a bound item is about, and what a change of it raises.
+var boundSubjects = map[decl.ItemKind]struct {
+	subject  Subject
+	finding  string
+	severity Severity
+}{
+	decl.KindLaunched:   {SubjectLaunched, "launched-file-changed", High},
+	decl.KindRunner:     {SubjectRunner, "runner-config-changed", High},
+	decl.KindAttributes: {SubjectAttributes, "attributes-changed", Medium},
 }
 
 func fileChange(k ChangeKind) FieldChange {
