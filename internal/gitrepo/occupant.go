@@ -29,7 +29,7 @@ func (r *Repo) Occupants(ctx context.Context, ref string) ([]*Occupant, error) {
 	var out []*Occupant
 	for _, t := range trees {
 		o := &Occupant{Path: t.path, repo: r, adminDir: r.adminDir(t), attached: t.branch == ref}
-		if !o.attached && !(t.detached && operatesOn(o.adminDir, ref)) {
+		if !o.attached && (!t.detached || !operatesOn(o.adminDir, ref)) {
 			continue
 		}
 		if t.main && r.gitDir == r.commonDir && r.workTree != "" {
