@@ -33,7 +33,7 @@ test: ## run every test
 test-servers: test-git-servers test-mcp-servers ## run the tests against real servers; says what is missing
 
 test-git-servers: ## the gate on sshd, gitolite3 and git daemon, and the long race; needs them installed
-	$(GO) test -tags servers -count=1 -timeout 60m ./hooks
+	$(GO) test -tags servers -count=1 -timeout 60m -run 'TestServerPage|TestPushTo|TestClonesPush' ./hooks
 
 test-mcp-servers: ## the runtime on official MCP servers and the conformance suite; needs node and npm
 	$(GO) test -tags servers -count=1 -timeout 20m -run TestPeers ./runtime
