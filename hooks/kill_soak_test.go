@@ -3,6 +3,7 @@
 package hooks_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -14,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/evolve-mcp/evolve/promote"
 	"github.com/evolve-mcp/evolve/review"
@@ -117,8 +120,8 @@ func (s *site) killedPush(wanted string, after time.Duration, random *rand.Rand,
 		}
 		<-ended
 	}
-	for len(serverSide(cmd.Process.Pid)) > 0 {
-		time.Sleep(5 * time.Millisecond) // an orphan is at its work
+	for orphans := serverSide(cmd.Process.Pid); len(orphans) > 0; orphans = serverSide(cmd.Process.Pid) {
+		noError(s.t, awaitExit(orphans[0].pid))
 	}
 	for _, lock := range []string{"refs/heads/main.lock", "HEAD.lock"} {
 		_ = os.Remove(s.server.Path(lock))
@@ -142,6 +145,24 @@ func waitFor(group int, name string, ended <-chan struct{}) {
 		case <-ended:
 			return
 		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// awaitExit returns when a process that is not ours to wait for has ended.
+func awaitExit(pid int) error {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(fd) }()
+	for {
+		_, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, -1)
+		if !errors.Is(err, unix.EINTR) {
+			return err
 		}
 	}
 }

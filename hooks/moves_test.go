@@ -249,7 +249,7 @@ func TestAMovePastTheHooksIsTold(t *testing.T) {
 			s.accepted("HEAD:topic")
 			past(s)
 			if s.server.Git("rev-parse", mainRef) == last {
-				t.Skip("this Git moved nothing")
+				t.Fatal("this Git moved nothing: the row shows nothing")
 			}
 			for range 2 {
 				s.clone.Git("commit", "-q", "--allow-empty", "-m", "x")
