@@ -56,7 +56,7 @@ type comparison struct {
 
 func newComparison(ctx context.Context, before, after *decl.Surface, o Options) *comparison {
 	c := &comparison{ctx: ctx, before: before, after: after, guard: &redact.Guard{}}
-	known := set2(o.KnownValues)
+	known := setOf(o.KnownValues)
 	c.old = &viewer{surface: before, fingerprint: o.Fingerprinter, guard: c.guard, known: known}
 	c.new = &viewer{surface: after, fingerprint: o.Fingerprinter, guard: c.guard, known: known}
 	c.oldFiles, c.newFiles = filesOf(before), filesOf(after)
@@ -228,19 +228,25 @@ func judge(ctx context.Context, kind ChangeKind, b, a *view) []Finding {
 	return v.sorted()
 }
 
-// judgeAfter runs the rules that need a valid after side only.
+// judgeAfter runs the rules that need a valid after side only. They meet a before
+// side that has a declaration, or none.
 func judgeAfter(ctx context.Context, v *verdicts, b, a *view) {
 	if b != nil && b.d == nil {
 		b = nil // what could not be read is nothing to compare with
 	}
+	var old []arg
+	if b != nil {
+		old = b.args
+	}
+	args := pairArgs(old, a.args)
 	judgeText(v, b, a)
 	judgeNames(v, a)
-	judgeCommand(v, b, a)
+	judgeCommand(v, b, a, args)
 	judgePackages(v, b, a)
 	judgeContainer(v, b, a)
-	judgeEnv(v, b, a)
-	judgeNetwork(ctx, v, b, a)
-	judgeSecrets(v, b, a)
+	judgeEnv(v, b, a, args)
+	judgeNetwork(ctx, v, b, a, args)
+	judgeSecrets(v, b, a, args)
 	v.dropVague()
 }
 

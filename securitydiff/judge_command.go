@@ -8,29 +8,21 @@ import (
 )
 
 // judgeCommand: what program runs, through what, and where.
-func judgeCommand(v *verdicts, before, after *view) {
-	var b *view
-	if before != nil && before.d != nil {
-		b = before
-	}
-	if b != nil && b.d.Transport != after.d.Transport {
+func judgeCommand(v *verdicts, before, after *view, args []argPair) {
+	if before != nil && before.d.Transport != after.d.Transport {
 		v.add("transport-changed", Medium, "transport")
 	}
-	if b != nil && b.d.Command.Len() > 0 && after.d.Command.Len() > 0 && b.d.Command.Reveal() != after.d.Command.Reveal() {
+	if before != nil && before.d.Command.Len() > 0 && after.d.Command.Len() > 0 && before.d.Command.Reveal() != after.d.Command.Reveal() {
 		v.add("command-changed", High, "command")
 	}
-	if len(after.commandLine) > 0 && (b == nil || b.d.Command.Reveal() != after.d.Command.Reveal()) {
+	if len(after.commandLine) > 0 && (before == nil || before.d.Command.Reveal() != after.d.Command.Reveal()) {
 		v.add("malformed-command", Medium, "command")
 	}
-	if escapes(after.d.Cwd.Reveal()) && (b == nil || b.d.Cwd.Reveal() != after.d.Cwd.Reveal()) {
+	if escapes(after.d.Cwd.Reveal()) && (before == nil || before.d.Cwd.Reveal() != after.d.Cwd.Reveal()) {
 		v.add("cwd-escape", High, "cwd")
 	}
-	var old []arg
-	if b != nil {
-		old = b.args
-	}
-	wasShell := b != nil && runsShell(b)
-	for _, p := range pairArgs(old, after.args) {
+	wasShell := before != nil && runsShell(before)
+	for _, p := range args {
 		if p.after == nil {
 			judgeRemovedArg(v, p)
 			continue
@@ -40,7 +32,7 @@ func judgeCommand(v *verdicts, before, after *view) {
 		}
 		judgeChangedArg(v, p)
 	}
-	if runsShell(after) && (!wasShell || scriptOf(b) != scriptOf(after)) {
+	if runsShell(after) && (!wasShell || scriptOf(before) != scriptOf(after)) {
 		v.add("shell-wrapper", High, "command")
 	}
 }

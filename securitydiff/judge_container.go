@@ -12,7 +12,7 @@ func judgeContainer(v *verdicts, before, after *view) {
 		return
 	}
 	old := map[string]bool{}
-	if before != nil && before.d != nil {
+	if before != nil {
 		for _, o := range containerOptions(before.args) {
 			old[o.name+"\x00"+o.value] = true
 		}

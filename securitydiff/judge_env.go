@@ -58,7 +58,7 @@ var tlsOff = map[string]map[string]bool{
 func upper(list string) map[string]bool { return set(strings.ToUpper(list)) }
 
 // judgeEnv: variables by what their names do to the process.
-func judgeEnv(v *verdicts, before, after *view) {
+func judgeEnv(v *verdicts, before, after *view, args []argPair) {
 	for _, p := range pairEntries(entriesOf(before, false), after.env) {
 		if p.after == nil || !p.changed() {
 			continue
@@ -69,11 +69,7 @@ func judgeEnv(v *verdicts, before, after *view) {
 		}
 		judgeEnvName(v, field, p.after.name, p.after.value)
 	}
-	var old []arg
-	if before != nil {
-		old = before.args
-	}
-	for _, p := range pairArgs(old, after.args) {
+	for _, p := range args {
 		if p.after != nil && p.after.kind == argEnvPair && (p.before == nil || p.before.raw != p.after.raw) {
 			judgeEnvName(v, argField(p.j, p.after), p.after.name, p.after.value)
 		}

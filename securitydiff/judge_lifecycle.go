@@ -75,7 +75,7 @@ func judgePolicy(v *verdicts, b, a *decl.Declaration) {
 
 // judgeFilters: an empty include list is every tool, so it is the widest.
 func judgeFilters(v *verdicts, b, a *decl.Declaration) {
-	before, after := set2(reveal(b.Include)), set2(reveal(a.Include))
+	before, after := setOf(reveal(b.Include)), setOf(reveal(a.Include))
 	widened := len(before) > 0 && len(after) == 0
 	if len(before) > 0 {
 		for f := range after {
@@ -85,7 +85,7 @@ func judgeFilters(v *verdicts, b, a *decl.Declaration) {
 	if widened {
 		v.add("filter-widened", High, "tools.include")
 	}
-	after = set2(reveal(a.Exclude))
+	after = setOf(reveal(a.Exclude))
 	for _, f := range reveal(b.Exclude) {
 		if !after[f] {
 			v.add("filter-widened", High, "tools.exclude")
@@ -93,7 +93,7 @@ func judgeFilters(v *verdicts, b, a *decl.Declaration) {
 	}
 }
 
-func set2(list []string) map[string]bool {
+func setOf(list []string) map[string]bool {
 	out := map[string]bool{}
 	for _, s := range list {
 		out[s] = true

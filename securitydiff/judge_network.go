@@ -28,15 +28,11 @@ var errOffline = errors.New("a report looks nothing up")
 func (offline) LookupHost(context.Context, string) ([]string, error) { return nil, errOffline }
 
 // judgeNetwork: where the server is, and what is sent there.
-func judgeNetwork(ctx context.Context, v *verdicts, before, after *view) {
+func judgeNetwork(ctx context.Context, v *verdicts, before, after *view, args []argPair) {
 	if after.d.URL.Len() > 0 {
 		judgeURL(ctx, v, before, after)
 	}
-	var old []arg
-	if before != nil && before.d != nil {
-		old = before.args
-	}
-	for _, p := range pairArgs(old, after.args) {
+	for _, p := range args {
 		if p.after != nil && (p.before == nil || p.before.raw != p.after.raw) {
 			judgeArgNetwork(ctx, v, p)
 		}
@@ -46,7 +42,7 @@ func judgeNetwork(ctx context.Context, v *verdicts, before, after *view) {
 func judgeURL(ctx context.Context, v *verdicts, before, after *view) {
 	u := after.url
 	var old *urlView
-	if before != nil && before.d != nil && before.d.URL.Len() > 0 {
+	if before != nil && before.d.URL.Len() > 0 {
 		old = &before.url
 	}
 	if old == nil || !strings.EqualFold(old.host, u.host) || old.port != u.port && port(*old) != port(u) {

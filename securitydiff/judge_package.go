@@ -1,7 +1,6 @@
 package securitydiff
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/evolve-mcp/evolve/internal/pattern"
@@ -14,6 +13,7 @@ var (
 	exactGo     = pattern.New(`^[a-z0-9.-]+\.[a-z]+(/[^/@]+)+@v[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?$`)
 	exactTag    = pattern.New(`:v?[0-9]+(\.[0-9]+)*([._-][0-9A-Za-z._-]+)?$`)
 	exactCommit = pattern.New(`[@#][0-9a-f]{40}$`)
+	betweenRuns = pattern.New(`[;&|\n]+`) // of commands in a script
 	localPath   = pattern.New(`^(\.{0,2}/|\.\.?$|[A-Za-z]:[\\/]|~|file:)`)
 )
 
@@ -35,7 +35,7 @@ func pinned(a arg) bool {
 // or a command line names.
 func runs(w *view) []arg {
 	var out []arg
-	if w == nil || w.d == nil {
+	if w == nil {
 		return nil
 	}
 	for _, a := range append(append([]arg{}, w.commandLine...), w.args...) {
@@ -52,7 +52,7 @@ func runs(w *view) []arg {
 // scriptRuns finds package runners in a shell's string.
 func scriptRuns(script string) []arg {
 	var out []arg
-	for _, line := range regexp.MustCompile(`[;&|\n]+`).Split(script, -1) {
+	for _, line := range betweenRuns.Split(script, -1) {
 		words := strings.Fields(line)
 		for i, w := range words {
 			runner := newRunner(programName(w))
@@ -94,7 +94,7 @@ func judgePackages(v *verdicts, before, after *view) {
 		}
 		switch {
 		case pinned(a):
-		case before == nil || before.d == nil || hadAny && !wasLoose[a.kind] && a.kind != argScript && !inScript(after, a):
+		case before == nil || hadAny && !wasLoose[a.kind] && a.kind != argScript && !inScript(after, a):
 			v.add(id, High, field)
 		case a.kind == argImage && !wasLoose[a.kind]:
 			v.add(id, High, field)

@@ -76,10 +76,10 @@ func credentialURL(s string) bool {
 
 // judgeSecrets: secrets written out, rotated, moved to or from the host's
 // environment.
-func judgeSecrets(v *verdicts, before, after *view) {
+func judgeSecrets(v *verdicts, before, after *view, args []argPair) {
 	judgeEntrySecrets(v, "env", entriesOf(before, false), after.env)
 	judgeEntrySecrets(v, "headers", entriesOf(before, true), after.headers)
-	judgeArgSecrets(v, before, after)
+	judgeArgSecrets(v, args)
 	for _, a := range after.commandLine {
 		if argSecretLiteral(a) {
 			v.add("secret-in-command", High, "command")
@@ -93,7 +93,7 @@ func judgeSecrets(v *verdicts, before, after *view) {
 
 func entriesOf(w *view, headers bool) []entryView {
 	switch {
-	case w == nil || w.d == nil:
+	case w == nil:
 		return nil
 	case headers:
 		return w.headers
@@ -134,12 +134,8 @@ func judgeEntrySecrets(v *verdicts, field string, before, after []entryView) {
 	}
 }
 
-func judgeArgSecrets(v *verdicts, before, after *view) {
-	var old []arg
-	if before != nil && before.d != nil {
-		old = before.args
-	}
-	for _, p := range pairArgs(old, after.args) {
+func judgeArgSecrets(v *verdicts, args []argPair) {
+	for _, p := range args {
 		switch {
 		case p.after == nil:
 			if argSecretLiteral(*p.before) {
@@ -164,7 +160,7 @@ func judgeURLSecrets(v *verdicts, before, after *view) {
 	if after.url.hasSecret() {
 		v.add("secret-in-url", High, "url")
 	}
-	if before == nil || before.d == nil || before.d.URL.Len() == 0 || !before.url.hasSecret() {
+	if before == nil || before.d.URL.Len() == 0 || !before.url.hasSecret() {
 		return
 	}
 	if !after.url.hasSecret() {

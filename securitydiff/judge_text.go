@@ -13,7 +13,7 @@ const oversized = 4096
 // after side that differs from the before side.
 func judgeText(v *verdicts, before, after *view) {
 	old := map[string]bool{}
-	if before != nil && before.d != nil {
+	if before != nil {
 		for _, t := range texts(before) {
 			old[t.text] = true
 		}

@@ -14,7 +14,7 @@ import (
 // about a change, are not among them.
 func Lint(ctx context.Context, surface *decl.Surface, o Options) (*LintReport, error) {
 	guard := &redact.Guard{}
-	v := &viewer{surface: surface, fingerprint: o.Fingerprinter, guard: guard, known: set2(o.KnownValues)}
+	v := &viewer{surface: surface, fingerprint: o.Fingerprinter, guard: guard, known: setOf(o.KnownValues)}
 	changes := []Change{}
 	names := &atoms{}
 	for i := range surface.Cores {

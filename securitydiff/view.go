@@ -87,8 +87,8 @@ func (v *viewer) of(f *decl.File) *view {
 	out := &view{file: f, d: d, program: programName(d.Command.Reveal())}
 	v.readCommand(out, d.Command.Reveal())
 	out.args = v.readArgs(d.Command.Reveal(), reveal(d.Args))
-	out.env = v.entries(d.Env, "env", redact.EnvName)
-	out.headers = v.entries(d.Headers, "headers", redact.HeaderName)
+	out.env = v.entries(d.Env, redact.EnvName)
+	out.headers = v.entries(d.Headers, redact.HeaderName)
 	if d.URL.Len() > 0 {
 		out.url = v.readURL(d.URL.Reveal())
 	}
@@ -197,7 +197,7 @@ var (
 )
 
 // entries reads env or headers. Values are never shown.
-func (v *viewer) entries(pairs []decl.Pair, _ string, p redact.Position) []entryView {
+func (v *viewer) entries(pairs []decl.Pair, p redact.Position) []entryView {
 	var out []entryView
 	for _, pair := range pairs {
 		e := entryView{name: pair.Name.Reveal(), value: pair.Value.Reveal()}
