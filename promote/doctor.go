@@ -16,15 +16,25 @@ import (
 // Examination looks at the gate's own files, at the repository, and at whether
 // refs stand where they were last moved to. It writes nothing.
 func (g *Gate) Examination(ctx context.Context) ([]review.Check, error) {
-	moved, err := g.examineMoves(ctx)
-	if err != nil {
-		return nil, err
-	}
 	repository, err := g.examineRepository(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat([]review.Check{g.examineAudit(), g.examineClaims()}, repository, moved), nil
+	out := append([]review.Check{g.examineAudit(), g.examineClaims()}, repository...)
+	last, _, err := g.LastMoves()
+	if err != nil {
+		return out, nil //nolint:nilerr // examineAudit says so
+	}
+	for _, look := range []func(context.Context, map[string]Entry) ([]review.Check, error){
+		g.examineGuards, g.examineWorktrees, g.examineMoves,
+	} {
+		checks, err := look(ctx, last)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, checks...)
+	}
+	return out, nil
 }
 
 func (g *Gate) examineAudit() review.Check {
@@ -72,11 +82,7 @@ func (g *Gate) examineClaims() review.Check {
 
 // examineMoves compares each ref with the last audited move to it: whoever can
 // write the Git directory can move a ref, and this is how it shows.
-func (g *Gate) examineMoves(ctx context.Context) ([]review.Check, error) {
-	last, _, err := g.LastMoves()
-	if err != nil {
-		return nil, nil //nolint:nilerr // examineAudit says so
-	}
+func (g *Gate) examineMoves(ctx context.Context, last map[string]Entry) ([]review.Check, error) {
 	var out []review.Check
 	for _, ref := range slices.Sorted(maps.Keys(last)) {
 		e := last[ref]

@@ -30,12 +30,7 @@ func (g *Gate) examineRepository(ctx context.Context) ([]review.Check, error) {
 		}
 		out = append(out, check)
 	}
-	guards, err := g.examineGuards(ctx)
-	if err != nil {
-		return nil, err
-	}
-	trees, err := g.examineWorktrees(ctx)
-	return slices.Concat(out, guards, trees), err
+	return out, nil
 }
 
 // judged is a check with one bad outcome.
@@ -87,11 +82,7 @@ func (g *Gate) examineReplaced(ctx context.Context) (review.Check, error) {
 }
 
 // examineGuards looks at each guarded ref, and at locks that a killed Git left.
-func (g *Gate) examineGuards(ctx context.Context) ([]review.Check, error) {
-	last, _, err := g.LastMoves()
-	if err != nil {
-		return nil, nil //nolint:nilerr // examineAudit says so
-	}
+func (g *Gate) examineGuards(ctx context.Context, last map[string]Entry) ([]review.Check, error) {
 	var out []review.Check
 	for _, ref := range g.Policy.Guard {
 		value, err := g.Repo.ReadRef(ctx, ref)
@@ -122,11 +113,7 @@ func (g *Gate) examineGuards(ctx context.Context) ([]review.Check, error) {
 
 // examineWorktrees finds a worktree whose files did not follow the last move of
 // its branch: committing there would undo the move.
-func (g *Gate) examineWorktrees(ctx context.Context) ([]review.Check, error) {
-	last, _, err := g.LastMoves()
-	if err != nil {
-		return nil, nil //nolint:nilerr // examineAudit says so
-	}
+func (g *Gate) examineWorktrees(ctx context.Context, last map[string]Entry) ([]review.Check, error) {
 	var out []review.Check
 	for _, ref := range slices.Sorted(maps.Keys(last)) {
 		trees, err := g.Repo.Occupants(ctx, ref)

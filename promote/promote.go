@@ -134,12 +134,9 @@ func (g *Gate) carryOut(ctx context.Context, o Order, j *Judgement) error {
 
 // newClaim is the claim of an order that was judged.
 func (g *Gate) newClaim(o Order, j *Judgement) Claim {
-	now := g.Now().UTC()
-	return Claim{
-		Ref: o.Ref, Old: o.Old, New: o.New,
-		Tokens: j.TokenStrings(), Records: recordIDs(j.Records), Who: o.Pusher.Name,
-		Verdict: verdictAllowed, By: o.verb(), Reason: o.Reason, At: now, Expires: now.Add(claimLife),
-	}
+	c := g.NewClaim(j, o.verb(), o.Ref, o.Old, o.New)
+	c.Who, c.Reason = o.Pusher.Name, o.Reason
+	return c
 }
 
 // stillAt refuses early what Git would refuse under the lock, so that no claim
@@ -188,8 +185,8 @@ func (g *Gate) auditRefusal(o Order, cause error) {
 	})
 }
 
-// perms are the modes of shared files. A bad setting was refused when the gate
-// was made.
+// perms are the modes of shared files: private where the setting is none that
+// Git knows, with which Git itself makes no file.
 func (g *Gate) perms() permissions {
 	p, err := sharedPermissions(g.Policy.SharedRepository)
 	if err != nil {
