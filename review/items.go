@@ -1,7 +1,6 @@
 package review
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -25,11 +24,7 @@ func (l itemLine) key() decl.ItemKey {
 	return decl.ItemKey{Core: unwire(l.Core), Kind: l.Kind, Path: unwire(l.Path)}
 }
 
-func compareLines(a, b itemLine) int { return compareKeys(a.key(), b.key()) }
-
-func compareKeys(a, b decl.ItemKey) int {
-	return cmp.Or(cmp.Compare(a.Core, b.Core), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Path, b.Path))
-}
+func compareLines(a, b itemLine) int { return decl.CompareKeys(a.key(), b.key()) }
 
 // itemLines writes a change with salted digests, in the order of its keys.
 func itemLines(salt string, deltas []decl.Delta) []itemLine {

@@ -36,11 +36,12 @@ func (s *Surface) Items() []ItemKey {
 	for k := range s.items {
 		keys = append(keys, k)
 	}
-	slices.SortFunc(keys, compareKeys)
+	slices.SortFunc(keys, CompareKeys)
 	return keys
 }
 
-func compareKeys(a, b ItemKey) int {
+// CompareKeys orders keys by core, kind and path.
+func CompareKeys(a, b ItemKey) int {
 	return cmp.Or(cmp.Compare(a.Core, b.Core), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Path, b.Path))
 }
 
@@ -58,7 +59,7 @@ func (s *Surface) Digest(ctx context.Context, key ItemKey) (Digest, error) {
 func Compare(ctx context.Context, before, after *Surface) ([]Delta, error) {
 	after.contents.share(&before.contents)
 	keys := append(before.Items(), after.Items()...)
-	slices.SortFunc(keys, compareKeys)
+	slices.SortFunc(keys, CompareKeys)
 	var out []Delta
 	for _, key := range slices.Compact(keys) {
 		x, y := before.items[key], after.items[key]
