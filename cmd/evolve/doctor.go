@@ -46,7 +46,17 @@ func (s *session) doctor(c *cli.Context) error {
 		return err
 	}
 	checks = append(checks, installed...)
-	doc := render.Doctor{Schema: render.SchemaDoctor}
+	var settings []render.Setting
+	for _, set := range s.policy.Settings() {
+		settings = append(settings, render.Setting{Name: set.Name, Value: set.Value, Origin: set.Origin})
+	}
+	return s.checks(c, checks, settings...)
+}
+
+// checks prints a list of checks, and the settings that they rest on; a problem
+// among them is a no.
+func (s *session) checks(c *cli.Context, checks []review.Check, settings ...render.Setting) error {
+	doc := render.Doctor{Schema: render.SchemaDoctor, Settings: settings}
 	healthy := true
 	for _, check := range checks {
 		doc.Checks = append(doc.Checks, render.Check{
@@ -54,9 +64,7 @@ func (s *session) doctor(c *cli.Context) error {
 		})
 		healthy = healthy && check.Status != review.StatusProblem
 	}
-	for _, set := range s.policy.Settings() {
-		doc.Settings = append(doc.Settings, render.Setting{Name: set.Name, Value: set.Value, Origin: set.Origin})
-	}
+	var err error
 	if s.format == "json" {
 		err = s.document(doc)
 	} else {

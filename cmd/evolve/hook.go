@@ -10,7 +10,6 @@ import (
 
 	"github.com/evolve-mcp/evolve/hooks"
 	"github.com/evolve-mcp/evolve/internal/fault"
-	"github.com/evolve-mcp/evolve/internal/render"
 	"github.com/evolve-mcp/evolve/review"
 )
 
@@ -109,28 +108,6 @@ func (s *session) hooks(c *cli.Context) (hooks.Setup, error) {
 		setup.Program = []string{own}
 	}
 	return setup, nil
-}
-
-// checks prints a list of checks; a problem among them is a no.
-func (s *session) checks(c *cli.Context, checks []review.Check) error {
-	doc := render.Doctor{Schema: render.SchemaDoctor}
-	healthy := true
-	for _, check := range checks {
-		doc.Checks = append(doc.Checks, render.Check{
-			ID: check.ID, Status: checkStatus[check.Status], Message: check.Message, Mend: check.Hint,
-		})
-		healthy = healthy && check.Status != review.StatusProblem
-	}
-	var err error
-	if s.format == "json" {
-		err = s.document(doc)
-	} else {
-		err = render.DoctorText(s.out, doc, s.textOptions(c))
-	}
-	if err == nil && !healthy {
-		return errAnswerNo
-	}
-	return err
 }
 
 // hookRun is one of the hooks, for servers where evolve-hook is not at hand.

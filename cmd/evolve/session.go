@@ -95,7 +95,7 @@ func askedFirst(c *cli.Context) []string {
 	return refs
 }
 
-// absent is how documents name a ref that does not exist.
+// orAbsent is an id as documents have it: "absent" for a ref that does not exist.
 func orAbsent(id gitrepo.ID) string {
 	if id == "" {
 		return "absent"
