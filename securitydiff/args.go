@@ -143,7 +143,7 @@ func (r *argReader) valueOf(i int, option, s string) (arg, bool) {
 	case nextOption.MatchString(s):
 		return arg{}, false
 	}
-	a := arg{raw: s, kind: argSecret, option: option, value: s, shown: "<redacted>"}
+	a := arg{raw: s, kind: argSecret, option: option, value: s, shown: redact.Redacted}
 	if isReference(s) {
 		a.shown = showReference(s)
 	}
@@ -203,7 +203,7 @@ func (r *argReader) attached(i int, s, option, sep, value string) arg {
 		return r.headerArg(i, value, option, option+"=")
 	case redact.SecretName(option):
 		r.v.withhold(value)
-		a := arg{raw: s, kind: argOption, option: option, value: value, shown: name + redact.Shown(sep) + "<redacted>"}
+		a := arg{raw: s, kind: argOption, option: option, value: value, shown: name + redact.Shown(sep) + redact.Redacted}
 		if isReference(value) {
 			a.shown = name + redact.Shown(sep) + showReference(value)
 		}
@@ -237,7 +237,7 @@ func secretOrRef(v string) redact.Shown {
 	if isReference(v) {
 		return showReference(v)
 	}
-	return "<redacted>"
+	return redact.Redacted
 }
 
 // headerArg reads "Name: value".
