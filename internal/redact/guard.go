@@ -11,46 +11,30 @@ const (
 	leastEncoded = 12
 )
 
-// maxNeedle is how much of a withheld value is searched for. What is shown is
-// never much longer, and the beginning of a secret is a leak too.
-const maxNeedle = 64
-
 // Guard remembers every value that is withheld while a report is built. Its
 // zero value is ready. Stage one asks, before an atom is shown, whether it
 // Repeats such a value. Stage two searches the finished report with Finds. A
 // Guard is not safe for concurrent use.
 type Guard struct {
-	values map[string]bool
 	// public are withheld values that equal a text which is shown for its own
 	// sake: a password "docker" must not hide the command docker.
 	public  map[string]bool
-	needles index
+	needles Needles
 }
 
 // Withhold adds values that must not be shown, of both sides of a comparison,
 // before anything is. Parts of them that are no plain names count as values
 // themselves.
 func (g *Guard) Withhold(values ...Raw) {
-	if g.values == nil {
-		g.values, g.public, g.needles = map[string]bool{}, map[string]bool{}, index{}
+	if g.public == nil {
+		g.public = map[string]bool{}
 	}
 	for _, v := range values {
-		g.add(v.Reveal())
+		g.needles.Add(v.Reveal())
 		for _, part := range valueParts(v.Reveal()) {
-			g.add(part)
+			g.needles.Add(part)
 		}
 	}
-}
-
-func (g *Guard) add(value string) {
-	if len(value) > maxNeedle {
-		value = value[:maxNeedle]
-	}
-	if len(value) < leastPlain || g.values[value] {
-		return
-	}
-	g.values[value] = true
-	g.needles.add(value)
 }
 
 // partSeparators cut a value that holds several things: a command line, a
@@ -83,7 +67,7 @@ func plainName(s string) bool {
 func (g *Guard) Repeats(atom string) bool {
 	repeats := false
 	var equal []string
-	g.needles.each(atom, func(start int, value string) bool {
+	g.needles.index.each(atom, func(start int, value string) bool {
 		if bounded(atom, start, start+len(value)) && !LooksLikeCredential(value) {
 			equal = append(equal, value)
 			return true
@@ -103,7 +87,7 @@ func (g *Guard) Repeats(atom string) bool {
 // Own says that a text is ours and may appear in a report although a withheld
 // value happens to equal it or a part of it.
 func (g *Guard) Own(text string) {
-	g.needles.each(text, func(_ int, value string) bool {
+	g.needles.index.each(text, func(_ int, value string) bool {
 		g.public[value] = true
 		return true
 	})
@@ -122,7 +106,7 @@ func bounded(s string, start, end int) bool {
 // it is or, from 12 bytes, in a common encoding. Values that were shown for
 // their own sake do not count.
 func (g *Guard) Finds(text string) bool {
-	if len(g.needles) == 0 || len(text) < leastPlain {
+	if len(g.needles.index) == 0 || len(text) < leastPlain {
 		return false
 	}
 	found := g.holds(text, leastPlain)
@@ -134,7 +118,7 @@ func (g *Guard) Finds(text string) bool {
 
 func (g *Guard) holds(text string, least int) bool {
 	found := false
-	g.needles.each(text, func(_ int, value string) bool {
+	g.needles.index.each(text, func(_ int, value string) bool {
 		found = len(value) >= least && !g.public[value]
 		return !found
 	})

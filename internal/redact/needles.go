@@ -8,6 +8,10 @@ import (
 // windowBytes is the length of the beginnings by which needles are found.
 const windowBytes = 8
 
+// maxNeedle is how much of a withheld value is searched for. What is shown is
+// never much longer, and the beginning of a secret is a leak too.
+const maxNeedle = 64
+
 // index finds values by their first 8 bytes, and among those by their length, so
 // that a search costs a bounded number of looks at each byte, however many values
 // there are and however alike they are.

@@ -19,7 +19,7 @@ func LooksLikeCredential(s string) bool {
 		return false
 	}
 	for i := range len(s) {
-		if s[i] >= 0x80 || s[i] < ' ' {
+		if s[i] >= 0x7f || s[i] < ' ' {
 			s = onlyPlain(s)
 			break
 		}

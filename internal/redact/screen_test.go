@@ -33,6 +33,8 @@ func TestLooksLikeCredential(t *testing.T) {
 		"c3ZjLXJlYWRlcjpTcHJpbmcyMDI2LXB3",
 		"n2a55khoznoopqkamm5tkbr2sbybco76",
 		"sk-\u200bGrSxyJPUBEVz1UkV5LmAxMh3nLQ",
+		"sk-\x7fGrSxyJPUB\x7fEVz1UkV5L\x7fmAxMh3nLQ",
+		"sk-\x01GrSxyJPUB\x01EVz1UkV5L\x01mAxMh3nLQ",
 	} {
 		if !LooksLikeCredential(s) {
 			t.Errorf("%q does not look like a credential", s)

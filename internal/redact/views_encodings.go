@@ -25,7 +25,7 @@ func encodings(v string) []string {
 	}
 	percent := percentAll(v)
 	out = append(out, jsonEscapes(v)...)
-	return append(out, url.QueryEscape(v), url.PathEscape(v), percent, jsonUnicode(v), string(Escape(v)),
+	return append(out, url.QueryEscape(v), url.PathEscape(v), percent, string(Escape(v)),
 		lowerPercent(percent), lowerPercent(url.QueryEscape(v)), lowerPercent(url.PathEscape(v)))
 }
 
@@ -60,12 +60,20 @@ func lowerPercent(s string) string {
 
 // jsonEscapes are the ways in which encoders of JSON write a text: Go's, which
 // escapes what HTML would read; most others', which do not; those that escape
-// slashes, or everything beyond ASCII; and JSON within JSON.
+// slashes, or everything beyond ASCII, or that and what HTML would read, with
+// small or capital digits; every character; and JSON within JSON.
 func jsonEscapes(v string) []string {
 	plain := jsonEscape(v, false)
-	ascii := jsonASCII(plain)
-	slashes := strings.ReplaceAll(ascii, "/", `\/`)
-	return []string{jsonEscape(v, true), plain, ascii, slashes, jsonEscape(plain, false), jsonEscape(ascii, false)}
+	out := []string{jsonEscape(v, true), plain, jsonEscape(plain, false)}
+	for _, format := range []string{`\u%04x`, `\u%04X`} {
+		ascii := jsonUnits(plain, format, func(c rune) bool { return c >= utf8.RuneSelf })
+		html := jsonUnits(strings.ReplaceAll(plain, `\"`, `"`), format, func(c rune) bool {
+			return c >= utf8.RuneSelf || strings.ContainsRune("<>&'+\"`", c)
+		})
+		out = append(out, ascii, strings.ReplaceAll(ascii, "/", `\/`), jsonEscape(ascii, false), html, jsonEscape(html, false),
+			jsonUnits(v, format, func(rune) bool { return true }))
+	}
+	return out
 }
 
 func jsonEscape(v string, html bool) string {
@@ -82,25 +90,18 @@ func jsonEscape(v string, html bool) string {
 	return text[1 : len(text)-1]
 }
 
-// jsonASCII escapes what is beyond ASCII in UTF-16 units (RFC 8259, section 7).
-func jsonASCII(s string) string {
+// jsonUnits writes the characters that escape names as escapes of UTF-16 units
+// (RFC 8259, section 7), in the given format.
+func jsonUnits(s, format string, escape func(rune) bool) string {
 	var b strings.Builder
 	for _, c := range s {
-		if c < utf8.RuneSelf {
+		if !escape(c) {
 			b.WriteRune(c)
 			continue
 		}
 		for _, unit := range utf16.AppendRune(nil, c) {
-			fmt.Fprintf(&b, `\u%04x`, unit)
+			fmt.Fprintf(&b, format, unit)
 		}
-	}
-	return b.String()
-}
-
-func jsonUnicode(v string) string {
-	var b strings.Builder
-	for _, c := range v {
-		fmt.Fprintf(&b, `\u%04x`, c)
 	}
 	return b.String()
 }

@@ -50,6 +50,25 @@ func TestRedactorFindsSecretsInEveryForm(t *testing.T) {
 	}
 }
 
+// Encoders of JSON differ in what they escape, and in the digits' case.
+func TestRedactorKnowsTheEscapesOfJSON(t *testing.T) {
+	for secret, texts := range map[string][]string{
+		"ab+cd/efgh+ij==": {`ab\u002Bcd/efgh\u002Bij==`, `ab\u002bcd/efgh\u002bij==`, `ab+cd\/efgh+ij==`},
+		"p<ss&word'1":     {`p\u003css\u0026word'1`, `p\u003Css\u0026word\u00271`, `p\\u003Css\\u0026word\\u00271`},
+		"say \"q\" twice": {`say \"q\" twice`, `say \u0022q\u0022 twice`},
+		"pässwörd-größe":  {`p\u00e4ssw\u00f6rd-gr\u00f6\u00dfe`, `p\u00E4ssw\u00F6rd-gr\u00F6\u00DFe`},
+		"\U0001f511-secret": {`\ud83d\udd11-secret`, `\uD83D\uDD11-secret`,
+			`\ud83d\udd11\u002d\u0073\u0065\u0063\u0072\u0065\u0074`},
+	} {
+		r := NewRedactor(NewRaw(secret))
+		for _, text := range texts {
+			if out, err := r.Redact("a " + text + " b"); out != "a "+mark+" b" || err != nil {
+				t.Errorf("%s: %q %v", text, out, err)
+			}
+		}
+	}
+}
+
 func TestRedactorLeavesOtherTextAlone(t *testing.T) {
 	r := NewRedactor(NewRaw(viewSecret), NewRaw("abc"), NewRaw(""))
 	for _, text := range []string{"", "abc", "nothing here\n\tat all \x1b[0m", "s3cr3t/Value+42", strings.Repeat("x", 1000)} {

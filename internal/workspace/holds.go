@@ -39,7 +39,7 @@ func Holds(ctx context.Context, dir string, tree decl.Tree, surface *decl.Surfac
 			return err
 		}
 		left -= int64(len(want))
-		at, err := filepath.Rel(filepath.FromSlash(coreDir(core.Dir)), filepath.FromSlash(p))
+		at, err := filepath.Rel(filepath.FromSlash(core.Dir), filepath.FromSlash(p))
 		if err != nil {
 			return failed(p, err)
 		}
@@ -48,13 +48,6 @@ func Holds(ctx context.Context, dir string, tree decl.Tree, surface *decl.Surfac
 		}
 	}
 	return nil
-}
-
-func coreDir(dir string) string {
-	if dir == "" {
-		return "."
-	}
-	return dir
 }
 
 func sameFile(at, p string, want []byte) error {
