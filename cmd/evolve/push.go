@@ -7,7 +7,6 @@ import (
 
 	"github.com/evolve-mcp/evolve/internal/fault"
 	"github.com/evolve-mcp/evolve/internal/gitrepo"
-	"github.com/evolve-mcp/evolve/internal/safetext"
 	"github.com/evolve-mcp/evolve/review"
 )
 
@@ -80,7 +79,7 @@ func (p *program) reviewsRemote(name, usage string, do remoteVerb) *cli.Command 
 						return err
 					}
 					if len(refs) == 0 {
-						return fault.New(fault.TokenUnknown, "there is no record to push to %s", safetext.Terminal(args[0])).
+						return fault.New(fault.TokenUnknown, "there is no record to push").
 							WithHint("evolve review HEAD --ref REF makes one")
 					}
 				}

@@ -3,7 +3,6 @@ package gitrepo
 import (
 	"context"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/go-git/go-billy/v5/osfs"
@@ -116,16 +115,13 @@ func (g *GoGit) MergeBase(context.Context, ID, ID) (ID, error) {
 		WithHint("install Git 2.38 or newer, or name the base: evolve diff BASE HEAD")
 }
 
-// wholeID matches an object id in full.
-var wholeID = regexp.MustCompile(`^[0-9a-f]{40}$`)
-
 // ResolveCommit resolves a whole commit id, a full ref name, or HEAD to a commit
 // id, through tags. go-git's own resolving of anything shorter differs from
 // Git's without a word. Codes: revision_unknown.
 func (g *GoGit) ResolveCommit(ctx context.Context, rev string) (ID, error) {
 	shown := safetext.Terminal(clip(rev))
 	switch {
-	case wholeID.MatchString(rev) && isID(rev, sha1Digits):
+	case isID(rev, sha1Digits):
 		return g.peel(ctx, ID(rev), shown)
 	case rev == "HEAD", strings.HasPrefix(rev, "refs/") && plumbing.ReferenceName(rev).Validate() == nil:
 		id, err := g.ref(rev, shown)

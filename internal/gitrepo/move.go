@@ -3,7 +3,6 @@ package gitrepo
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -26,7 +25,8 @@ type Move struct {
 // reflog, hooks, packed refs and directory conflicts are Git's business.
 //
 // Codes: ref_moved, git_failed, interrupted. On every error but ref_moved after
-// the commit, which says so, the ref has not changed through this call. When ctx
+// the commit, which says so, and one of reading the ref back, the ref has not
+// changed through this call. When ctx
 // ends before the commit, Git is asked to end and drops its lock.
 func (r *Repo) MoveRef(ctx context.Context, m Move) error {
 	if err := r.checkMove(m); err != nil {
@@ -103,7 +103,7 @@ func (r *Repo) whyNotMoved(interrupt context.Context, m Move, cause error) error
 		return notMoved(interrupt)
 	}
 	f := fault.New(fault.GitFailed, "Git refused to move %s; no ref has changed", ref).WithCause(cause)
-	if lock := filepath.Join(r.commonDir, filepath.FromSlash(m.Ref)+".lock"); exists(lock) {
+	if lock := r.LockOf(m.Ref); lock != "" {
 		return f.WithHint("another git holds the ref, or died holding it: if none runs, remove %s", safetext.Terminal(lock))
 	}
 	return f.WithHint("a reference-transaction hook may have refused, a ref of a conflicting name may exist, or the Git directory is not writable")

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
-	"github.com/evolve-mcp/evolve/internal/safetext"
 )
 
 // Terminal is where git talks to the person: a push or a fetch may ask for a
@@ -20,17 +19,17 @@ type Terminal struct {
 // Push runs "git push --atomic" of refspecs in the user's own environment.
 // Nothing arrives, or everything. Codes: git_failed, interrupted.
 func (r *Repo) Push(ctx context.Context, t Terminal, remote string, refspecs ...string) error {
-	return r.network(ctx, t, "push", remote, append([]string{"push", "--atomic", "--end-of-options", remote}, refspecs...))
+	return r.network(ctx, t, "push", append([]string{"push", "--atomic", "--end-of-options", remote}, refspecs...))
 }
 
 // Fetch runs "git fetch" of refspecs in the user's own environment.
 // Codes: git_failed, interrupted.
 func (r *Repo) Fetch(ctx context.Context, t Terminal, remote string, refspecs ...string) error {
-	return r.network(ctx, t, "fetch", remote,
+	return r.network(ctx, t, "fetch",
 		append([]string{"fetch", "--no-tags", "--no-write-fetch-head", "--end-of-options", remote}, refspecs...))
 }
 
-func (r *Repo) network(ctx context.Context, t Terminal, verb, remote string, args []string) error {
+func (r *Repo) network(ctx context.Context, t Terminal, verb string, args []string) error {
 	// No quiet settings: they are for reading, and a push may want the user's own.
 	cmd := exec.CommandContext(ctx, r.git, args...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = r.dir, r.userEnv, waitDelay
@@ -42,7 +41,8 @@ func (r *Repo) network(ctx context.Context, t Terminal, verb, remote string, arg
 		return interrupted(ctx)
 	}
 	if err != nil {
-		return fault.New(fault.GitFailed, "git %s did not succeed with %s; what it said is above", verb, safetext.Terminal(remote)).
+		// The remote is not named: a URL can hold a password, which Git leaves out.
+		return fault.New(fault.GitFailed, "git %s did not succeed; what it said is above", verb).
 			WithHint("do what the remote's message says, or check the remote: git remote -v").WithCause(err)
 	}
 	return nil

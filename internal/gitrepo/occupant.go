@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,7 +72,7 @@ func (o *Occupant) CheckClean(ctx context.Context, from, to ID) error {
 }
 
 func (o *Occupant) busy(format string, args ...any) *fault.Fault {
-	return fault.New(fault.WorktreeBusy, "the worktree "+safetext.Terminal(o.Path)+" "+format, args...)
+	return fault.New(fault.WorktreeBusy, "the worktree %s %s", safetext.Terminal(o.Path), fmt.Sprintf(format, args...))
 }
 
 // git is a run of git in this worktree.

@@ -49,8 +49,7 @@ func (r *Repo) SSHSign(ctx context.Context, program, key, namespace string, data
 		key = f.Name()
 	}
 	if rest, ok := strings.CutPrefix(key, "~/"); ok {
-		home, _ := lookup(r.userEnv, "HOME")
-		key = filepath.Join(home, rest)
+		key = filepath.Join(r.Home(), rest)
 	}
 	cmd := exec.CommandContext(ctx, path, append(args, "-f", key)...)
 	cmd.Dir = r.dir
