@@ -199,12 +199,7 @@ func (r *reader) approval(e entry, a *Agent) {
 		case "capabilities":
 			a.Approval.Capabilities = r.policies(s)
 		case "risks":
-			a.Approval.Risks = r.policies(s)
-			for _, rule := range r.entries(s.value, s.field) {
-				if !slices.Contains([]string{"low", "medium", "high", "critical"}, rule.key.Value) {
-					r.problem(rule.key.Line, rule.field, ValueInvalid, "this must be one of: low, medium, high, critical")
-				}
-			}
+			a.Approval.Risks = r.policies(s, "low", "medium", "high", "critical")
 		case "default":
 			enum(r, s.value, s.field, &a.Approval.Default, ApprovalAuto, ApprovalPrompt, ApprovalDeny)
 		default:
@@ -213,12 +208,16 @@ func (r *reader) approval(e entry, a *Agent) {
 	}
 }
 
-// policies reads a map from name to approval policy, sorted by name.
-func (r *reader) policies(e entry) []Rule {
+// policies reads a map from name to approval policy, sorted by name. names are
+// those that are allowed, if not all are.
+func (r *reader) policies(e entry, names ...string) []Rule {
 	var out []Rule
 	for _, p := range r.entries(e.value, e.field) {
 		rule := Rule{Name: redact.NewRaw(p.key.Value)}
 		enum(r, p.value, p.field, &rule.Policy, ApprovalAuto, ApprovalPrompt, ApprovalDeny)
+		if len(names) > 0 && !slices.Contains(names, p.key.Value) {
+			r.problem(p.key.Line, p.field, ValueInvalid, "this must be one of: "+strings.Join(names, ", "))
+		}
 		out = append(out, rule)
 	}
 	slices.SortFunc(out, func(a, b Rule) int { return a.Name.Compare(b.Name) })

@@ -1,6 +1,7 @@
 package decl_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/evolve-mcp/evolve/internal/decl"
@@ -60,6 +61,15 @@ func TestAgentIsReadStrictlyWhereItMatters(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestAWrongMapIsToldOnce(t *testing.T) {
+	for _, text := range []string{"approval: {risks: 5}\n", "approval: {tools: 5}\n", "approval: 5\n"} {
+		s := load(t, decltest.Files(map[string]string{"agent.yaml": text}))
+		if got := codes(s); !slices.Equal(got, []string{"agent.yaml wrong_type"}) {
+			t.Errorf("%q: %v", text, got)
 		}
 	}
 }

@@ -2,10 +2,8 @@ package decl
 
 import (
 	"context"
-	"errors"
-	"io/fs"
+	"path"
 	"slices"
-	"strings"
 )
 
 // Arrived lists the files of an item of the second surface that the first one's
@@ -17,7 +15,7 @@ func Arrived(ctx context.Context, before, after *Surface, key ItemKey, limit int
 	if it == nil {
 		return nil, false, nil
 	}
-	dirs := map[string][]Entry{}
+	dirs := &directories{tree: before.contents.tree, seen: map[string]*directory{}}
 	for _, f := range it.files {
 		here, err := before.heldAs(ctx, dirs, after, f)
 		if err != nil {
@@ -36,25 +34,17 @@ func Arrived(ctx context.Context, before, after *Surface, key ItemKey, limit int
 
 // heldAs reports whether the surface's tree holds a file of another surface with
 // the same mode and bytes. dirs remembers listings.
-func (s *Surface) heldAs(ctx context.Context, dirs map[string][]Entry, other *Surface, f BoundFile) (bool, error) {
+func (s *Surface) heldAs(ctx context.Context, dirs *directories, other *Surface, f BoundFile) (bool, error) {
 	if s.contents.tree == nil {
 		return false, nil
 	}
-	dir := baseOf(f.Path)
-	entries, known := dirs[dir]
-	if !known {
-		var err error
-		entries, err = s.contents.tree.List(ctx, dir)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return false, err
-		}
-		dirs[dir] = entries
+	here, err := dirs.list(ctx, baseOf(f.Path))
+	if err != nil {
+		return false, err
 	}
-	name := f.Path[strings.LastIndexByte(f.Path, '/')+1:]
-	for _, e := range entries {
-		if e.Name == name {
-			return sameFile(ctx, s, other, BoundFile{Path: f.Path, entry: e}, f)
-		}
+	e, found := here.entry(path.Base(f.Path))
+	if !found {
+		return false, nil
 	}
-	return false, nil
+	return sameFile(ctx, s, other, BoundFile{Path: f.Path, entry: e}, f)
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
-	"github.com/evolve-mcp/evolve/internal/safetext"
 )
 
 // contents reads bound files against the surface's byte limit.
@@ -39,10 +38,7 @@ func (c *contents) read(ctx context.Context, f BoundFile) ([]byte, error) {
 	}
 	data, err := c.tree.Read(ctx, baseOf(f.Path), f.entry, c.left)
 	if err != nil {
-		if fault.CodeOf(err) == fault.Internal {
-			return nil, readError(f.Path, err)
-		}
-		return nil, err
+		return nil, readError(f.Path, err)
 	}
 	return data, c.take(f, int64(len(data)))
 }
@@ -54,7 +50,7 @@ func (c *contents) take(f BoundFile, n int64) error {
 		return nil
 	}
 	return fault.New(fault.SurfaceUnreadable, "what the declarations launch has more than %d bytes, at %s",
-		MaxSurfaceBytes, safetext.Terminal(f.Path)).WithHint("launch from a smaller directory")
+		MaxSurfaceBytes, shownPath(f.Path)).WithHint("launch from a smaller directory")
 }
 
 // sum digests one file.

@@ -3,7 +3,6 @@ package decl
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -122,22 +121,7 @@ func (b *binder) text(at string, most int) ([]byte, error) {
 	}
 	b.l.bound.followed[key] = true
 	b.l.bound.texts[most]++
-	here, err := b.l.dirs.list(b.ctx, baseOf(at))
-	if err != nil {
-		return nil, err
-	}
-	e, found := here.entry(path.Base(at))
-	if !found || !e.Mode.IsRegular() {
-		return nil, nil
-	}
-	data, err := b.l.dirs.tree.Read(b.ctx, baseOf(at), e, MaxFileBytes)
-	if errors.Is(err, ErrTooLarge) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, readError(at, err)
-	}
-	return data, nil
+	return b.plainFile(baseOf(at), path.Base(at))
 }
 
 // followKey is a file whose text was read, and by which limit.
@@ -214,7 +198,7 @@ func (b *binder) isAbove(dir string) bool {
 }
 
 // followRunner binds the files that a runner's own file names by path.
-func (b *binder) followRunner(at string, _ Entry) error {
+func (b *binder) followRunner(at string) error {
 	data, err := b.text(at, maxRunners)
 	if err != nil || data == nil {
 		return err

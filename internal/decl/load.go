@@ -177,7 +177,7 @@ const maxBoundFile = 16 << 20
 func (l *loader) readFile(ctx context.Context, dir string, e Entry) ([]byte, error) {
 	data, err := l.dirs.tree.Read(ctx, dir, e, maxBoundFile)
 	if errors.Is(err, ErrTooLarge) {
-		return append([]byte(e.ID), make([]byte, MaxFileBytes)...), nil
+		return append([]byte(e.ID), make([]byte, MaxFileBytes+1)...), nil
 	}
 	if err != nil {
 		return nil, readError(join(dir, e.Name), err)

@@ -109,6 +109,7 @@ func (b *binder) packageAt(dir string) (*npmPackage, error) {
 	return p, nil
 }
 
+// plainFile reads a regular file, nil if there is none or it is too large.
 func (b *binder) plainFile(dir, name string) ([]byte, error) {
 	here, err := b.l.dirs.list(b.ctx, dir)
 	if err != nil || here == nil {

@@ -104,7 +104,7 @@ func (b *binder) runner(at string, e Entry) error {
 	}
 	b.bindFile(KindRunner, at, e)
 	if e.Mode.IsRegular() && !strings.Contains(strings.ToLower(at), "lock") {
-		return b.followRunner(at, e)
+		return b.followRunner(at)
 	}
 	return nil
 }

@@ -312,9 +312,14 @@ func TestABaseThatCannotBeReadIsBoundByItsBytes(t *testing.T) {
 
 func TestAHugeDeclarationDoesNotBlockItsRemoval(t *testing.T) {
 	x := decltest.Files(map[string]string{"agent/mcp/a.yaml": strings.Repeat("#", 17<<20)})
-	s := load(t, x)
-	if got := codes(s); len(got) != 1 || !strings.HasSuffix(got[0], "file_too_large") {
-		t.Error(got)
+	for _, noIDs := range []bool{false, true} {
+		for _, name := range []string{"agent/mcp/a.yaml", ".gitattributes"} {
+			huge := decltest.Files(map[string]string{"agent/mcp/b.yaml": valid, name: strings.Repeat("#", 17<<20)})
+			huge.NoIDs = noIDs
+			if got := codes(load(t, huge)); len(got) != 1 || !strings.HasSuffix(got[0], "file_too_large") {
+				t.Errorf("%s, without ids %v: %v", name, noIDs, got)
+			}
+		}
 	}
 	if got := deltas(t, x, decltest.Files(nil)); !slices.Contains(got, "declaration:agent/mcp/a.yaml") {
 		t.Error(got)
