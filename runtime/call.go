@@ -122,12 +122,12 @@ func (c *call) fits() *Result {
 func (c *call) approved(ctx context.Context) *Result {
 	srv := c.ref.conn.server
 	deny := func(reason, text string) *Result {
-		c.host.emitDenied(c.b, srv, &denial{capability: c.capability(), reason: reason})
+		c.host.emitDenied(c.b, srv, &denial{capability: shownCapability(c.what.capability), reason: reason})
 		r := c.host.refused(Denied, reason, text)
 		return &r
 	}
 	if !c.b.Capabilities.Allows(c.what.capability) {
-		return deny(reasonCapability, "the session does not hold the capability "+c.capability())
+		return deny(reasonCapability, "the session does not hold the capability "+shownCapability(c.what.capability))
 	}
 	policy := c.b.Policy.effective(c.what)
 	if policy == Deny {
@@ -137,7 +137,7 @@ func (c *call) approved(ctx context.Context) *Result {
 	ok, err := c.host.approvals.ask(ctx, key, ApprovalRequest{
 		Kind: CallApproval, Principal: c.b.Principal, Session: c.b.Session, Turn: c.b.ID,
 		ServerID: srv.ServerID(), Path: srv.Path(), Tool: string(redact.Name(redact.NewRaw(c.ref.tool))),
-		Capability: c.capability(), Policy: policy, Risk: c.what.risk,
+		Capability: shownCapability(c.what.capability), Policy: policy, Risk: c.what.risk,
 		Preview: c.host.previews.call(srv.d, c.args),
 	})
 	switch {
@@ -158,8 +158,9 @@ func (c *call) ended(err error) Result {
 	return c.host.refused(Cancelled, "", "the call was cancelled before it was made")
 }
 
-func (c *call) capability() string {
-	shown, _ := redact.Show(redact.Capability, redact.NewRaw(c.what.capability))
+// shownCapability is a capability as people and models may read it.
+func shownCapability(name string) string {
+	shown, _ := redact.Show(redact.Capability, redact.NewRaw(name))
 	return string(shown)
 }
 

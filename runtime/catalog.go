@@ -155,7 +155,7 @@ func (c *Catalog) candidates(b *bound, conn *connection) []candidate {
 			tool: Tool{
 				Name: name, ServerID: conn.server.ServerID(), Tool: t.Name, Title: t.Title, Description: t.Description,
 				InputSchema: t.Input, OutputSchema: t.Output, Annotations: t.Annotations,
-				Capability: s.capability, Risk: s.risk, Approval: b.Policy.effective(s),
+				Capability: shownCapability(s.capability), Risk: s.risk, Approval: b.Policy.effective(s),
 			},
 			ref:  ToolRef{catalog: c, conn: conn, exposed: name, tool: t.Name},
 			from: Provenance{Source: "server " + conn.server.ServerID(), Path: conn.server.Path(), Tool: t.Name},

@@ -64,6 +64,7 @@ func convert(raw json.RawMessage) converted {
 	}
 	c := converted{failed: r.IsError}
 	count := map[string]int{}
+	structured := len(r.Structured) > 0 && string(r.Structured) != "null"
 	var order, lines []string
 	for i, item := range r.Content {
 		if i == maxContents {
@@ -75,11 +76,11 @@ func convert(raw json.RawMessage) converted {
 			order = append(order, kind)
 		}
 		count[kind]++
-		lines = append(lines, line)
+		if kind != "text" || !structured { // what is structured is repeated as text
+			lines = append(lines, line)
+		}
 	}
-	structured := len(r.Structured) > 0 && string(r.Structured) != "null"
 	if structured {
-		lines = withoutTexts(r.Content, lines)
 		c.structured = r.Structured
 	}
 	c.text = strings.Join(lines, "\n")
@@ -95,19 +96,6 @@ func emptyResult(failed bool) string {
 		return `{"status":"failed"}`
 	}
 	return `{"status":"succeeded"}`
-}
-
-// withoutTexts drops the lines of text contents: they repeat what is structured.
-func withoutTexts(items []json.RawMessage, lines []string) []string {
-	var kept []string
-	for i, line := range lines {
-		var c rawContent
-		if i < len(items) && json.Unmarshal(items[i], &c) == nil && c.Type == "text" {
-			continue
-		}
-		kept = append(kept, line)
-	}
-	return kept
 }
 
 func kindsLine(order []string, count map[string]int, structured bool) string {

@@ -32,6 +32,8 @@ func TestResultsAreConverted(t *testing.T) {
 		{"structured repeats text", `{"content":[{"type":"text","text":"{\"a\":1}"}],"structuredContent":{"a":1}}`, `{"a":1}`, "structured 1, text 1"},
 		{"structured beside an image", `{"content":[{"type":"text","text":"x"},{"type":"image","mimeType":"image/png","data":"AQID"}],"structuredContent":{"a":1}}`,
 			"{\"a\":1}\n[image image/png]", "structured 1, text 1, image 1"},
+		{"many texts beside what is structured", `{"content":[` + strings.Repeat(`{"type":"text","text":"x"},`, 1002) + `{"type":"text","text":"x"}],"structuredContent":{"a":1}}`,
+			"{\"a\":1}\n[3 more contents]", "structured 1, text 1000"},
 		{"unknown", `{"content":[{"type":"hologram"},{"type":"text","text":"b"}]}`, "[unknown content hologram]\nb", "unknown 1, text 1"},
 		{"an unreadable type", `{"content":[{"type":"Evil\u001b[2J"}]}`, "[unknown content of an unreadable type]", "unknown 1"},
 		{"a content that is none", `{"content":[7]}`, "[unknown content]", "unknown 1"},
@@ -240,5 +242,21 @@ func TestOptions(t *testing.T) {
 		if !errors.As(err, &f) || f.Code != fault.ConfigInvalid || f.Hint == "" {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestACapabilityIsShownScreened in the catalog, as in an approval: a name can
+// hold what looks like a credential.
+func TestACapabilityIsShownScreened(t *testing.T) {
+	const key = "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" // invented
+	w := newWorld(t, map[string]string{"docs.yaml": "command: x\ncapability: " + key + "\n"}, memory(nil))
+	turn := w.turn()
+	turn.Capabilities = NewCapabilities(key, "mcp.connect:docs")
+	data, err := json.Marshal(w.prepare(turn))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(data), "docs__echo") || strings.Contains(string(data), key) {
+		t.Errorf("%s", data)
 	}
 }
