@@ -37,6 +37,12 @@ func Lint(ctx context.Context, surface *decl.Surface, o Options) (*LintReport, e
 			})
 		}
 	}
+	for _, p := range surface.LFS {
+		names.add(p)
+		found := &verdicts{}
+		found.add("lfs-pointer", Info, "")
+		changes = append(changes, Change{Path: showPath(p), Findings: found.sorted()})
+	}
 	// The same guard, and the same two stages, as a comparison has.
 	r := &Report{Changes: changes, Problems: problemsOf(surface), guard: guard}
 	names.problems(surface.AllProblems())
@@ -49,13 +55,12 @@ func Lint(ctx context.Context, surface *decl.Surface, o Options) (*LintReport, e
 		Servers: []LintServer{}, Problems: r.Problems, Findings: []LintFinding{},
 	}
 	for _, c := range r.Changes {
-		out.Servers = append(out.Servers, LintServer{Core: c.Core, Path: c.Path, State: c.AfterState, Summary: c.After})
+		if c.After != nil {
+			out.Servers = append(out.Servers, LintServer{Core: c.Core, Path: c.Path, State: c.AfterState, Summary: c.After})
+		}
 		for _, f := range c.Findings {
 			out.Findings = append(out.Findings, LintFinding{Path: c.Path, Finding: f})
 		}
-	}
-	for _, p := range surface.LFS {
-		out.Findings = append(out.Findings, LintFinding{Path: showPath(p), Finding: Finding{ID: "lfs-pointer", Severity: Info, Message: messages["lfs-pointer"]}})
 	}
 	slices.SortStableFunc(out.Findings, func(a, b LintFinding) int {
 		return cmp.Or(cmp.Compare(rank[a.Severity], rank[b.Severity]), cmp.Compare(a.Path, b.Path), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Field, b.Field))
