@@ -9,7 +9,8 @@
 // vetoes a move without a claim that fits. After the move it writes the audit
 // line; where a server runs no reference-transaction, post-receive does.
 //
-// A hook never moves or writes a ref, and never repeats bytes that a client sent.
+// A hook never moves or writes a ref, and repeats nothing that a client sent but
+// names of refs, escaped.
 // Everything it needs comes in through Input; it reads no global.
 //
 // What is not promised: whoever can write the Git directory, or switch its hooks

@@ -52,7 +52,7 @@ func Install(ctx context.Context, s Setup) ([]review.Check, error) {
 			WithHint("git config evolve.repository example.org/team/agent")
 	}
 	for _, word := range s.Program {
-		if strings.ContainsAny(word, "\n\x00") || len(s.Program) == 0 {
+		if strings.ContainsAny(word, "\n\x00") {
 			return nil, fault.New(fault.Unsupported, "the path of this program holds a line break, which no hook can name")
 		}
 	}

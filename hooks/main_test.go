@@ -289,7 +289,7 @@ func (s *site) revoke(token review.Token) {
 	repo, policy := s.open(s.clone)
 	signer, err := review.LoadSigner(s.t.Context(), repo, policy)
 	noError(s.t, err)
-	noError(s.t, review.Revoke(s.t.Context(), repo, policy, signer, token, time.Now()))
+	noError(s.t, review.Revoke(s.t.Context(), repo, signer, token, time.Now()))
 }
 
 func yes(context.Context, *promote.Judgement) (bool, error) { return true, nil }

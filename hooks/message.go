@@ -3,10 +3,10 @@ package hooks
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
 	"github.com/evolve-mcp/evolve/promote"
+	"github.com/evolve-mcp/evolve/review"
 )
 
 // reviewAgain are the refusals that a review of the present change answers.
@@ -17,12 +17,12 @@ var reviewAgain = map[fault.Code]bool{
 
 // forPusher gives a refusal the next step as the pusher takes it, in a clone. The
 // hints of promote are for whoever stands in the repository itself.
-func forPusher(err error, p promote.Proposal, _ bool) error {
+func forPusher(err error, p promote.Proposal) error {
 	var f *fault.Fault
 	if !errors.As(err, &f) {
 		return err
 	}
-	ref := word(p.Ref)
+	ref := review.ShellWord(p.Ref)
 	push := fmt.Sprintf("evolve push REMOTE %s:%s --token TOKEN", p.New, ref)
 	switch {
 	case reviewAgain[f.Code]:
@@ -41,14 +41,4 @@ func forPusher(err error, p promote.Proposal, _ bool) error {
 		return f.WithHint("evolve lint %s", p.New)
 	}
 	return f
-}
-
-// word is a ref as a shell takes it.
-func word(ref string) string {
-	if strings.ContainsFunc(ref, func(r rune) bool {
-		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("._/+-", r)
-	}) {
-		return "'" + shown(strings.ReplaceAll(ref, "'", `'\''`)) + "'"
-	}
-	return shown(ref)
 }

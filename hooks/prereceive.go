@@ -151,7 +151,7 @@ func (p *push) sort(ctx context.Context, u update, state gitrepo.RefState) (guar
 	}
 	if p.guarded(u.full) && state.Target != u.full {
 		return false, fault.New(fault.RefProtected, "%s is guarded and became a symbolic ref, which no push did", shown(bareName(u.full))).
-			WithHint("the host looks at it: git symbolic-ref %s, and evolve doctor", word(u.full))
+			WithHint("the host looks at it: git symbolic-ref %s, and evolve doctor", review.ShellWord(u.full))
 	}
 	return p.guarded(state.Target), nil
 }
@@ -164,7 +164,7 @@ func (p *push) move(ctx context.Context, u update, state gitrepo.RefState) error
 	err := p.decide(ctx, proposal, u, state)
 	if err != nil {
 		p.gate.AuditRefusal(proposal, promote.ByPreReceive, err)
-		return forPusher(err, proposal, p.repo.Bare())
+		return forPusher(err, proposal)
 	}
 	return nil
 }

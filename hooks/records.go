@@ -45,7 +45,7 @@ func (p *push) revocation(ctx context.Context, u update, hex string) error {
 		return fault.New(fault.Unsupported, "more than %d revocations come with one push", maxRecords).WithHint("push fewer at once")
 	}
 	p.revoking[token] = true
-	return review.CheckPushedRevocation(ctx, p.repo, p.policy, token, u.new, p.in.Now())
+	return review.CheckPushedRevocation(ctx, p.repo, token, u.new)
 }
 
 // optionTokens are the tokens in push options: "mcp-review:<hex>" alone, or

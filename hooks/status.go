@@ -129,7 +129,7 @@ func (s Setup) checkGuards(ctx context.Context) ([]review.Check, error) {
 		if target := states[ref].Target; target != ref {
 			c.Status = review.StatusProblem
 			c.Message = "ref_moved: " + safetext.Terminal(ref) + " is guarded and is a symbolic ref to " + safetext.Terminal(target)
-			c.Hint = "git symbolic-ref -d " + word(ref) + ", then git update-ref " + word(ref) + " to the commit of its last audited move"
+			c.Hint = "git symbolic-ref -d " + review.ShellWord(ref) + ", then git update-ref " + review.ShellWord(ref) + " to the commit of its last audited move"
 		}
 		out = append(out, c)
 	}

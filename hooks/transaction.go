@@ -7,6 +7,7 @@ import (
 	"github.com/evolve-mcp/evolve/internal/fault"
 	"github.com/evolve-mcp/evolve/internal/gitrepo"
 	"github.com/evolve-mcp/evolve/promote"
+	"github.com/evolve-mcp/evolve/review"
 )
 
 // ReferenceTransaction runs under the refs' locks. In the phase "prepared" its
@@ -31,7 +32,7 @@ func ReferenceTransaction(ctx context.Context, in Input) error {
 	return inRepo(ctx, in, nil, func(h *hook) error {
 		for _, m := range h.guardedTargets(updates) {
 			if phase == "committed" {
-				err = h.gate.SettlePushed(m.target, m.old, m.new)
+				err = h.gate.SettlePushed(m.full, m.old, m.new)
 			} else {
 				err = h.hold(ctx, m)
 			}
@@ -55,47 +56,41 @@ func refsOnly(updates []update) []update {
 	return out
 }
 
-// guardedMove is one guarded ref in a transaction.
-type guardedMove struct {
-	update
-	target string
-}
-
 // guardedTargets keeps the guarded refs, each once. Where a symbolic ref moves
 // another, Git lists the other too, so that only guarded names have to be looked
 // at: one that symbolic-ref made symbolic is judged by its own name.
-func (h *hook) guardedTargets(updates []update) []guardedMove {
-	var out []guardedMove
+func (h *hook) guardedTargets(updates []update) []update {
+	var out []update
 	seen := map[string]bool{}
 	for _, u := range updates {
 		if h.guarded(u.full) && !seen[u.full] {
 			seen[u.full] = true
-			out = append(out, guardedMove{update: u, target: u.full})
+			out = append(out, u)
 		}
 	}
 	return out
 }
 
 // hold vetoes a move that nobody judged, and writes the veto down.
-func (h *hook) hold(ctx context.Context, m guardedMove) error {
-	present, err := h.repo.ReadRef(ctx, m.target) // in a fresh process, under the lock
+func (h *hook) hold(ctx context.Context, m update) error {
+	present, err := h.repo.ReadRef(ctx, m.full) // in a fresh process, under the lock
 	if err != nil {
 		return err
 	}
 	if err = h.fits(ctx, m, present); err != nil {
 		h.gate.AuditRefusal(promote.Proposal{
-			Ref: m.target, Old: present, New: m.new, Pusher: h.pusher(ctx, nil),
+			Ref: m.full, Old: present, New: m.new, Pusher: h.pusher(ctx, nil),
 		}, promote.ByTransaction, err)
 	}
 	return err
 }
 
-func (h *hook) fits(ctx context.Context, m guardedMove, present gitrepo.ID) error {
-	ref := shown(m.target)
+func (h *hook) fits(ctx context.Context, m update, present gitrepo.ID) error {
+	ref := shown(m.full)
 	switch {
 	case m.symbolic:
 		return fault.New(fault.RefProtected, "%s is guarded: it cannot become or stop being a symbolic ref", ref).
-			WithHint("to move it: evolve promote REV --ref %s", word(bareName(m.target)))
+			WithHint("to move it: evolve promote REV --ref %s", review.ShellWord(bareName(m.full)))
 	case m.new == "":
 		return h.fitsDelete(m, present)
 	case m.new == present:
@@ -105,19 +100,19 @@ func (h *hook) fits(ctx context.Context, m guardedMove, present gitrepo.ID) erro
 		// packed-refs is being rewritten.
 		return fault.New(fault.RefMoved, "%s moved meanwhile", ref).WithHint("git fetch, then review and push again")
 	}
-	return h.gate.CheckClaim(ctx, m.target, present, m.new)
+	return h.gate.CheckClaim(ctx, m.full, present, m.new)
 }
 
 // fitsDelete vetoes every delete but two: that of a ref by the promotion that made
 // it and now undoes itself, and that of a loose ref which pack-refs has just
 // packed: then packed-refs holds the value, and is not locked, as it is while a
 // ref is really deleted.
-func (h *hook) fitsDelete(m guardedMove, present gitrepo.ID) error {
-	if present == "" || h.gate.ClaimsUndo(m.target, present) {
+func (h *hook) fitsDelete(m update, present gitrepo.ID) error {
+	if present == "" || h.gate.ClaimsUndo(m.full, present) {
 		return nil
 	}
 	if m.old == present {
-		packed, locked, err := h.repo.PackedValue(m.target)
+		packed, locked, err := h.repo.PackedValue(m.full)
 		if err != nil {
 			return err
 		}
@@ -125,6 +120,6 @@ func (h *hook) fitsDelete(m guardedMove, present gitrepo.ID) error {
 			return nil
 		}
 	}
-	return fault.New(fault.RefProtected, "%s is guarded: it cannot be deleted", shown(m.target)).
-		WithHint("to stop guarding it, the host runs: git config --unset-all evolve.guard '^%s$'", shown(bareName(m.target)))
+	return fault.New(fault.RefProtected, "%s is guarded: it cannot be deleted", shown(m.full)).
+		WithHint("to stop guarding it, the host runs: git config --unset-all evolve.guard '^%s$'", shown(bareName(m.full)))
 }

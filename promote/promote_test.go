@@ -119,7 +119,7 @@ func TestRecheckUnderTheLock(t *testing.T) {
 		"revoked": {func(f *fixture, r *review.Record) {
 			signer, err := review.LoadSigner(f.t.Context(), f.repo, f.gate.Policy)
 			noError(f.t, err)
-			noError(f.t, review.Revoke(f.t.Context(), f.repo, f.gate.Policy, signer, r.Token, f.clock))
+			noError(f.t, review.Revoke(f.t.Context(), f.repo, signer, r.Token, f.clock))
 		}, fault.TokenRevoked},
 		"a revocation of no worth": {func(f *fixture, r *review.Record) {
 			f.g.Git("update-ref", review.RevocationRefs+r.Token.Hex(), string(f.one))

@@ -101,7 +101,7 @@ func checkFingerprintKey(repo *gitrepo.Repo) Check {
 		return Check{id, StatusOK, "no fingerprint key yet; fingerprints differ from run to run", ""}
 	case err != nil || !secret(info):
 		return Check{id, StatusProblem, "the fingerprint key can be read by others than its owner, so it is not used",
-			"the next review makes another: rm " + shellWord(path)}
+			"the next review makes another: rm " + ShellWord(path)}
 	}
 	return Check{id, StatusOK, "the fingerprint key can be read by its owner only", ""}
 }

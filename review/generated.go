@@ -29,7 +29,7 @@ func readGenerated(dir string) (ssh.Signer, error) {
 	}
 	if err == nil && !secret(info) {
 		return nil, fault.New(fault.ConfigInvalid, "the generated key %s can be read by others than you", safetext.Terminal(path)).
-			WithHint("whoever read it can approve; make another: rm %s %s", shellWord(path), shellWord(filepath.Join(dir, signersName)))
+			WithHint("whoever read it can approve; make another: rm %s %s", ShellWord(path), ShellWord(filepath.Join(dir, signersName)))
 	}
 	var data []byte
 	if err == nil {
@@ -42,7 +42,7 @@ func readGenerated(dir string) (ssh.Signer, error) {
 	key, err := ssh.ParsePrivateKey(data)
 	if err != nil {
 		return nil, fault.New(fault.ConfigInvalid, "the generated key %s is broken", safetext.Terminal(path)).
-			WithHint("make another: rm %s", shellWord(path)).WithCause(err)
+			WithHint("make another: rm %s", ShellWord(path)).WithCause(err)
 	}
 	return key, nil
 }

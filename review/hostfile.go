@@ -172,14 +172,14 @@ func exposed(info fs.FileInfo, path string) (problem, mend string) {
 	case !modesMean:
 		return "", ""
 	case info.Mode().Perm()&othersWrite != 0:
-		return "can be written by others than its owner", "chmod go-w " + shellWord(path)
+		return "can be written by others than its owner", "chmod go-w " + ShellWord(path)
 	case !owned(info):
 		return "belongs to another user", "chown it to the user who runs evolve, or to root"
 	}
 	real, links, _ := follow(path)
 	for _, at := range append(links, real) {
 		if dir := openDirectory(filepath.Dir(at)); dir != "" {
-			return "lies in a directory that anybody can write", "chmod o-w " + shellWord(dir)
+			return "lies in a directory that anybody can write", "chmod o-w " + ShellWord(dir)
 		}
 	}
 	return "", ""

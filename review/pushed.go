@@ -19,7 +19,7 @@ func CheckPushed(ctx context.Context, repo *gitrepo.Repo, p *Policy, t Token, co
 // CheckPushedRevocation judges a revocation that comes with a push: it must be
 // signed by the reviewer of a record that is here. Codes: token_unknown,
 // token_untrusted.
-func CheckPushedRevocation(ctx context.Context, repo *gitrepo.Repo, _ *Policy, t Token, commit gitrepo.ID, _ time.Time) error {
+func CheckPushedRevocation(ctx context.Context, repo *gitrepo.Repo, t Token, commit gitrepo.ID) error {
 	r, err := load(ctx, repo, t, nil)
 	if err != nil {
 		return err

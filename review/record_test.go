@@ -203,7 +203,7 @@ func TestListShowPrune(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Revoke(h.ctx, h.repo, p, s, expired, h.now); err != nil {
+	if err := Revoke(h.ctx, h.repo, s, expired, h.now); err != nil {
 		t.Fatal(err)
 	}
 	list, err := List(h.ctx, h.repo, p, h.now)
@@ -262,7 +262,7 @@ func TestRevoke(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Revoke(h.ctx, h.repo, p, s, token, h.now)
+		return Revoke(h.ctx, h.repo, s, token, h.now)
 	}
 	wantCode(t, revoke(bob, r.Token), fault.TokenUntrusted)
 	wantCode(t, revoke(ada, Token{digits}), fault.TokenUnknown)
@@ -281,14 +281,13 @@ func TestRevoke(t *testing.T) {
 		t.Errorf("another token: %v", err)
 	}
 	revocation := h.at(RevocationRefs + r.Token.Hex())
-	p := h.policy()
-	if err := CheckPushedRevocation(h.ctx, h.repo, p, r.Token, revocation, h.now); err != nil {
+	if err := CheckPushedRevocation(h.ctx, h.repo, r.Token, revocation); err != nil {
 		t.Errorf("pushed: %v", err)
 	}
-	wantCode(t, CheckPushedRevocation(h.ctx, h.repo, p, other.Token, revocation, h.now), fault.TokenUntrusted)
-	wantCode(t, CheckPushedRevocation(h.ctx, h.repo, p, r.Token, r.Commit, h.now), fault.TokenUntrusted)
-	wantCode(t, CheckPushedRevocation(h.ctx, h.repo, p, r.Token, m.New, h.now), fault.TokenUntrusted)
-	wantCode(t, CheckPushedRevocation(h.ctx, h.repo, p, Token{digits}, revocation, h.now), fault.TokenUnknown)
+	wantCode(t, CheckPushedRevocation(h.ctx, h.repo, other.Token, revocation), fault.TokenUntrusted)
+	wantCode(t, CheckPushedRevocation(h.ctx, h.repo, r.Token, r.Commit), fault.TokenUntrusted)
+	wantCode(t, CheckPushedRevocation(h.ctx, h.repo, r.Token, m.New), fault.TokenUntrusted)
+	wantCode(t, CheckPushedRevocation(h.ctx, h.repo, Token{digits}, revocation), fault.TokenUnknown)
 	// One that does not verify counts all the same, and says so.
 	h.Git("update-ref", RevocationRefs+other.Token.Hex(), string(revocation))
 	if f := wantCode(t, h.verify(m, other.Token), fault.TokenRevoked); !strings.Contains(f.Message, "does not verify") {

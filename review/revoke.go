@@ -28,7 +28,7 @@ type revocationPredicate struct {
 // Revoke takes a review back. Only its own reviewer can; a review that is revoked
 // already is no error. Codes: token_unknown, token_untrusted, signing_failed,
 // io_failed.
-func Revoke(ctx context.Context, repo *gitrepo.Repo, _ *Policy, s Signer, t Token, now time.Time) error {
+func Revoke(ctx context.Context, repo *gitrepo.Repo, s Signer, t Token, now time.Time) error {
 	r, err := load(ctx, repo, t, nil)
 	if err != nil {
 		return err
@@ -100,5 +100,5 @@ func (r *Record) revoked(ctx context.Context, repo *gitrepo.Repo) error {
 		said = "has a revocation that does not verify, and counts all the same: " + problem
 	}
 	return fault.New(fault.TokenRevoked, "%s %s", r.Token.short(), said).
-		WithHint("review the change again: evolve review %s --ref %s", brief(r.Statement.Head()), shellWord(r.Statement.Ref()))
+		WithHint("review the change again: evolve review %s --ref %s", brief(r.Statement.Head()), ShellWord(r.Statement.Ref()))
 }

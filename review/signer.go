@@ -51,7 +51,7 @@ func (s Signer) principalAt(now time.Time) (string, error) {
 	principals, _ := s.signers.at(s.public, now)
 	if len(principals) == 0 {
 		return "", fault.New(fault.ConfigInvalid, "your signing key may not sign now: the signers file limits its time").
-			WithHint("look at valid-after and valid-before in %s", shellWord(s.policy.signersPath(s.repo)))
+			WithHint("look at valid-after and valid-before in %s", ShellWord(s.policy.signersPath(s.repo)))
 	}
 	return pick(principals, s.email), nil
 }
@@ -114,7 +114,7 @@ func LoadSigner(ctx context.Context, repo *gitrepo.Repo, p *Policy) (Signer, err
 	}
 	if len(t.signers.ever(public)) == 0 {
 		return Signer{}, fault.New(fault.ConfigInvalid, "your signing key is not among the signers, so nobody would accept the review").
-			WithHint("have this line added to %s: %s", shellWord(p.signersPath(repo)), signersLine("NAME", public))
+			WithHint("have this line added to %s: %s", ShellWord(p.signersPath(repo)), signersLine("NAME", public))
 	}
 	return Signer{repo: repo, policy: p, public: public, signers: t.signers, email: emailOf(ctx, repo)}, nil
 }
@@ -221,7 +221,7 @@ func generatedSigner(ctx context.Context, repo *gitrepo.Repo, p *Policy) (Signer
 	if len(t.signers.ever(key.PublicKey())) == 0 {
 		return Signer{}, fault.New(fault.ConfigInvalid, "the generated key is not in the generated signers file").
 			WithHint("remove both, and review again: rm %s %s",
-				shellWord(filepath.Join(dir, keyName)), shellWord(filepath.Join(dir, signersName)))
+				ShellWord(filepath.Join(dir, keyName)), ShellWord(filepath.Join(dir, signersName)))
 	}
 	return Signer{
 		repo: repo, policy: p, own: key, public: key.PublicKey(), signers: t.signers, email: email,

@@ -14,9 +14,9 @@ func oneLine(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
-// shellWord writes a ref or path into a command that a person may copy: quoted
+// ShellWord writes a ref or path into a command that a person may copy: quoted
 // for a POSIX shell unless it holds plain characters only, and escaped.
-func shellWord(s string) string {
+func ShellWord(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._/+-", r)
 	}

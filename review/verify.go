@@ -123,7 +123,7 @@ func (v *verifier) ready(tokens []Token) error {
 
 // again is the command that reviews the move anew.
 func (v *verifier) again() string {
-	return "evolve review " + brief(v.move.New) + " --ref " + shellWord(v.move.Ref)
+	return "evolve review " + brief(v.move.New) + " --ref " + ShellWord(v.move.Ref)
 }
 
 // one holds one token against every rule that concerns it alone, in their order.
@@ -163,7 +163,7 @@ func (r *Record) sameRules() error {
 		return nil
 	}
 	return fault.New(fault.TokenRulesMismatch, "%s was made under surface rules %d; this program has %d", r.Token.short(), n, decl.SurfaceRules).
-		WithHint("review again with this version of evolve: evolve review %s --ref %s", brief(r.Statement.Head()), shellWord(r.Statement.Ref()))
+		WithHint("review again with this version of evolve: evolve review %s --ref %s", brief(r.Statement.Head()), ShellWord(r.Statement.Ref()))
 }
 
 // sameRepository checks that the record was made for this repository.
@@ -195,7 +195,7 @@ func (v *verifier) sameRef(_ context.Context, r *Record) error {
 // inTime checks the times of a record.
 func (r *Record) inTime(p *Policy, now time.Time) error {
 	issued, expires := r.Statement.IssuedAt(), r.Statement.ExpiresAt()
-	again := "review the change again: evolve review " + brief(r.Statement.Head()) + " --ref " + shellWord(r.Statement.Ref())
+	again := "review the change again: evolve review " + brief(r.Statement.Head()) + " --ref " + ShellWord(r.Statement.Ref())
 	switch {
 	case now.Add(maxSkew).Before(issued):
 		return fault.New(fault.TokenNotYetValid, "%s was issued at %s, which is still to come", r.Token.short(), stamp(issued)).

@@ -222,7 +222,7 @@ func TestRulesInOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Revoke(h.ctx, h.repo, h.policy(), signer, r.Token, h.now); err != nil {
+	if err := Revoke(h.ctx, h.repo, signer, r.Token, h.now); err != nil {
 		t.Fatal(err)
 	}
 	wantCode(t, h.verify(m, r.Token), fault.TokenRevoked)
@@ -367,7 +367,7 @@ func TestUnderLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Revoke(h.ctx, h.repo, p, s, r.Token, noon); err != nil {
+	if err := Revoke(h.ctx, h.repo, s, r.Token, noon); err != nil {
 		t.Fatal(err)
 	}
 	wantCode(t, again(noon), fault.TokenRevoked)

@@ -120,7 +120,7 @@ func (p *program) reviewsRevoke() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if err := review.Revoke(s.ctx, s.repo, s.policy, signer, token, s.now()); err != nil {
+			if err := review.Revoke(s.ctx, s.repo, signer, token, s.now()); err != nil {
 				return err
 			}
 			if s.format == "json" {
