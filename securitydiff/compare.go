@@ -36,9 +36,9 @@ func Compare(ctx context.Context, before, after *decl.Surface, o Options) (*Repo
 		return nil, err
 	}
 	r.Changes = append(r.Changes, c.out...)
-	slices.SortStableFunc(r.Changes, compareChanges)
 	c.names.problems(after.AllProblems())
 	r.seal(&c.names)
+	slices.SortStableFunc(r.Changes, compareChanges) // after seal, which can add a finding
 	return r, nil
 }
 
