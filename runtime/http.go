@@ -92,9 +92,6 @@ func (g *httpGuard) Client() *http.Client {
 	}
 }
 
-// CloseIdleConnections lets http.Client.CloseIdleConnections reach the pool.
-func (g *httpGuard) CloseIdleConnections() { g.pins.closeIdle() }
-
 // Close ends every connection, also those in use and those being dialled.
 // Requests after it fail. It may be called more than once.
 func (g *httpGuard) Close() { g.closeOnce.Do(g.pins.close) }

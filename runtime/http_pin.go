@@ -109,15 +109,6 @@ func (p *pinPool) forget(origin string) {
 	closeConns(stale)
 }
 
-func (p *pinPool) closeIdle() {
-	p.mu.Lock()
-	current := p.current
-	p.mu.Unlock()
-	if current != nil {
-		current.transport.CloseIdleConnections()
-	}
-}
-
 func (p *pinPool) close() {
 	p.cancel()
 	p.mu.Lock()

@@ -27,7 +27,7 @@ func workdir(workspace, cwd string) (dir string, ok bool) {
 		return "", false
 	}
 	rel, err := filepath.Rel(root, dir)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+	if err != nil || !filepath.IsLocal(rel) {
 		return "", false
 	}
 	info, err := os.Stat(dir)

@@ -25,7 +25,6 @@ const (
 	FilePath                   // a path in the repository
 	Package                    // what a package runner is given: @scope/name@1.2.3
 	Image                      // a container image, with tag or digest
-	Word                       // a subcommand or mode from a built-in list
 )
 
 const (
@@ -55,7 +54,6 @@ var grammars = [...]grammar{
 	FilePath:   {1024, letters + digits + "_@~./+()[]{}$,=#-", letters + digits + "_@~./+()[]{}$,=# &'!%-"},
 	Package:    {214, letters + digits + "@._", letters + digits + "@._/[],=<>~^:+*-"},
 	Image:      {255, letters + digits, letters + digits + "._/:@-"},
-	Word:       {32, letters + digits, letters + digits + "-"},
 }
 
 // Verdict is why a text may be shown or not.

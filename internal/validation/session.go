@@ -112,7 +112,6 @@ func (s *Session) prepare(ctx context.Context, r Request, core *decl.Core) error
 // prepared sorts out how Prepare ended.
 func (s *Session) prepared(ctx context.Context, err error) error {
 	var collision *runtime.CollisionError
-	var own *fault.Fault
 	switch {
 	case ctx.Err() != nil:
 		return fault.New(fault.Interrupted, "interrupted while the servers were being reached").WithCause(ctx.Err())
@@ -121,8 +120,6 @@ func (s *Session) prepared(ctx context.Context, err error) error {
 	case errors.As(err, &collision):
 		s.Collisions = collision.Collisions
 		return nil
-	case errors.As(err, &own): // of whoever was to be asked
-		return err
 	}
 	return fault.New(fault.Internal, "the turn could not be prepared").WithCause(err)
 }
