@@ -37,7 +37,7 @@ func inRepo(ctx context.Context, in Input, refs []string, do func(*hook) error) 
 		return err
 	}
 	h := &hook{in: in, repo: repo, policy: policy}
-	h.gate = &promote.Gate{Repo: repo, Policy: policy, Now: in.Now, Fingerprint: review.Fingerprinter(repo.CommonDir())}
+	h.gate = &promote.Gate{Repo: repo, Policy: policy, Now: in.Now}
 	return do(h)
 }
 

@@ -74,7 +74,7 @@ func TestKilledPushes(t *testing.T) {
 	}
 	t.Logf("killed: %v", killed)
 	repo, policy := s.open(s.server)
-	gate := &promote.Gate{Repo: repo, Policy: policy, Now: func() time.Time { return time.Now().Add(11 * time.Minute) }, Fingerprint: review.Fingerprinter(repo.CommonDir())}
+	gate := &promote.Gate{Repo: repo, Policy: policy, Now: func() time.Time { return time.Now().Add(11 * time.Minute) }}
 	noError(t, gate.Reconcile(t.Context()))
 	s.reaped()
 	lines := map[string]int{}

@@ -148,7 +148,7 @@ func mint(ctx context.Context, clone *gittest.Repo, ref, base, head string, expi
 	if err != nil {
 		return token, err
 	}
-	gate := &promote.Gate{Repo: repo, Policy: policy, Now: time.Now, Fingerprint: review.Fingerprinter(repo.CommonDir())}
+	gate := &promote.Gate{Repo: repo, Policy: policy, Now: time.Now}
 	j, err := gate.Examine(ctx, promote.Proposal{Ref: ref, Old: gitrepo.ID(base), New: gitrepo.ID(head)})
 	if err != nil {
 		return token, err

@@ -198,7 +198,7 @@ func TestClaimsAreReaped(t *testing.T) {
 		t.Fatalf("%d claims are left, want the one of the move that was not made", len(left))
 	}
 	repo, policy := s.open(s.server)
-	gate := &promote.Gate{Repo: repo, Policy: policy, Now: func() time.Time { return time.Now().Add(11 * time.Minute) }, Fingerprint: review.Fingerprinter(repo.CommonDir())}
+	gate := &promote.Gate{Repo: repo, Policy: policy, Now: func() time.Time { return time.Now().Add(11 * time.Minute) }}
 	noError(t, gate.Reconcile(t.Context()))
 	s.reaped()
 }
@@ -211,7 +211,7 @@ func TestPromotePassesTheHooks(t *testing.T) {
 	s.accepted("HEAD:refs/heads/topic", record(token))
 	s.server.Git("symbolic-ref", "HEAD", "refs/heads/topic")
 	repo, policy := s.open(s.server)
-	gate := &promote.Gate{Repo: repo, Policy: policy, Now: time.Now, Fingerprint: review.Fingerprinter(repo.CommonDir())}
+	gate := &promote.Gate{Repo: repo, Policy: policy, Now: time.Now}
 	_, err := gate.Promote(t.Context(), promote.Order{
 		Proposal: promote.Proposal{Ref: mainRef, Old: gitrepo.ID(s.base), New: gitrepo.ID(head), Tokens: []review.Token{token}},
 		Approve:  yes,
@@ -269,7 +269,7 @@ func TestAMovePastTheHooksIsTold(t *testing.T) {
 				t.Errorf("it was written down %d times", seen)
 			}
 			repo, policy := s.open(s.server)
-			gate := &promote.Gate{Repo: repo, Policy: policy, Now: time.Now, Fingerprint: review.Fingerprinter(repo.CommonDir())}
+			gate := &promote.Gate{Repo: repo, Policy: policy, Now: time.Now}
 			checks, err := gate.Examination(t.Context())
 			noError(t, err)
 			if !slices.ContainsFunc(checks, func(c review.Check) bool { return strings.HasPrefix(c.Message, "ref_moved: ") }) {

@@ -39,9 +39,9 @@ func BenchmarkReport(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			gate := &Gate{Repo: repo, Policy: &review.Policy{}, Now: time.Now, Fingerprint: review.Fingerprinter(repo.CommonDir())}
+			gate := &Gate{Repo: repo, Policy: &review.Policy{}, Now: time.Now}
 			j, err := gate.Examine(b.Context(), Proposal{Ref: live, Old: base, New: head})
-			if err != nil || len(j.Report.Changes) != n {
+			if err != nil || len(j.Deltas) != n {
 				b.Fatal(err)
 			}
 			if err := repo.Close(); err != nil {

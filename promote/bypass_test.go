@@ -85,7 +85,7 @@ func openGate(t *testing.T, dir string, env []string) *Gate {
 	t.Cleanup(func() { noError(t, repo.Close()) })
 	policy, err := review.LoadPolicy(t.Context(), repo)
 	noError(t, err)
-	return &Gate{Repo: repo, Policy: policy, Now: func() time.Time { return start }, Fingerprint: review.Fingerprinter(repo.CommonDir())}
+	return &Gate{Repo: repo, Policy: policy, Now: func() time.Time { return start }}
 }
 
 func commitStream(branch, from string, changes files) string {

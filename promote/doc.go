@@ -12,5 +12,6 @@
 // claim that it left (Reconcile).
 //
 // Reading objects and driving the transaction is internal/gitrepo's work,
-// judging tokens is package review's, the comparison is securitydiff's.
+// judging tokens is package review's. The report for a person is made elsewhere
+// (securitydiff): the hooks, which explain in one sentence, do not link it.
 package promote

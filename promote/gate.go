@@ -8,10 +8,8 @@ import (
 	"github.com/evolve-mcp/evolve/internal/decl"
 	"github.com/evolve-mcp/evolve/internal/fault"
 	"github.com/evolve-mcp/evolve/internal/gitrepo"
-	"github.com/evolve-mcp/evolve/internal/redact"
 	"github.com/evolve-mcp/evolve/internal/safetext"
 	"github.com/evolve-mcp/evolve/review"
-	"github.com/evolve-mcp/evolve/securitydiff"
 )
 
 // maxRange is how many commits of one move are searched for trailers. It is a
@@ -20,9 +18,8 @@ const maxRange = 10_000
 
 // Gate judges moves in one repository. All fields are required.
 type Gate struct {
-	Repo        *gitrepo.Repo
-	Policy      *review.Policy
-	Fingerprint redact.Fingerprinter
+	Repo   *gitrepo.Repo
+	Policy *review.Policy
 	// Now is the host's clock.
 	Now func() time.Time
 }
@@ -44,10 +41,6 @@ type Proposal struct {
 // Judgement is a move that may happen.
 type Judgement struct {
 	Proposal
-	// Report compares the surfaces of Old and New for a person. Examine sets it as
-	// soon as both were read, also beside an error; Explain sets it later. No
-	// decision reads it.
-	Report *securitydiff.Report
 	// Deltas are the surface items that differ; empty means that no token is
 	// needed.
 	Deltas []decl.Delta
@@ -60,7 +53,9 @@ type Judgement struct {
 	Undone   bool
 	UndoneBy gitrepo.ID
 
-	before, after *decl.Surface // nil until they were read
+	// Before and After are the surfaces of Old and New, nil until both were read.
+	// A report for a person is made of them; no decision reads one.
+	Before, After *decl.Surface
 }
 
 // TokenStrings lists the tokens that carry the move.
@@ -75,7 +70,7 @@ func (j *Judgement) TokenStrings() []string {
 // Judge decides whether p may happen now. It writes nothing. On a refusal the
 // Judgement holds what is known so far and the error is a *fault.Fault.
 func (g *Gate) Judge(ctx context.Context, p Proposal) (*Judgement, error) {
-	j, err := g.weigh(ctx, p)
+	j, err := g.Examine(ctx, p)
 	if err != nil || len(j.Deltas) == 0 {
 		return j, err
 	}
@@ -87,37 +82,10 @@ func (g *Gate) Judge(ctx context.Context, p Proposal) (*Judgement, error) {
 	return j, err
 }
 
-// Examine is Judge without the tokens and with the report: what would change, and
-// whether a token could allow it at all. A review is made of what it returns.
+// Examine is Judge without the tokens: what would change, and that a token could
+// allow it at all. A review is made of what it returns, which also beside an error
+// holds the surfaces once they were read.
 func (g *Gate) Examine(ctx context.Context, p Proposal) (*Judgement, error) {
-	j, err := g.weigh(ctx, p)
-	if j.after == nil {
-		return j, err
-	}
-	if failed := g.Explain(ctx, j); failed != nil {
-		return j, failed
-	}
-	return j, err
-}
-
-// Explain fills in the report of what Judge returned, if it got as far as reading
-// both surfaces.
-func (g *Gate) Explain(ctx context.Context, j *Judgement) (err error) {
-	if j.Report != nil || j.after == nil {
-		return nil
-	}
-	j.Report, err = securitydiff.Compare(ctx, j.before, j.after, securitydiff.Options{
-		BaseName:      name(j.Old),
-		HeadName:      string(j.New),
-		Fingerprinter: g.Fingerprint,
-		KnownValues:   g.Policy.KnownValues,
-	})
-	return err
-}
-
-// weigh is what a decision needs before the tokens: the deltas, and that New can
-// be moved to at all.
-func (g *Gate) weigh(ctx context.Context, p Proposal) (*Judgement, error) {
 	j := &Judgement{Proposal: p}
 	if err := g.checkShape(ctx, p); err != nil {
 		return j, err
@@ -125,8 +93,8 @@ func (g *Gate) weigh(ctx context.Context, p Proposal) (*Judgement, error) {
 	if err := g.compare(ctx, j); err != nil {
 		return j, err
 	}
-	if !j.after.Readable() {
-		return j, unreadable(j.after, p.New)
+	if !j.After.Readable() {
+		return j, unreadable(j.After, p.New)
 	}
 	return j, g.checkCores(ctx, p)
 }
@@ -172,7 +140,7 @@ func (g *Gate) compare(ctx context.Context, j *Judgement) error {
 	if j.Deltas, err = decl.Compare(ctx, before, after); err != nil {
 		return err
 	}
-	j.before, j.after = before, after
+	j.Before, j.After = before, after
 	return nil
 }
 

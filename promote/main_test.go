@@ -58,10 +58,7 @@ func (f *fixture) open() {
 	policy, err := review.LoadPolicy(f.t.Context(), repo)
 	noError(f.t, err)
 	f.repo = repo
-	f.gate = &Gate{
-		Repo: repo, Policy: policy, Now: func() time.Time { return f.clock },
-		Fingerprint: review.Fingerprinter(repo.CommonDir()),
-	}
+	f.gate = &Gate{Repo: repo, Policy: policy, Now: func() time.Time { return f.clock }}
 }
 
 // token reviews the move of live from old to new.

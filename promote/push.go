@@ -30,7 +30,7 @@ const (
 // refusal of the first that was made for this ref is the answer, else that of
 // the first.
 func (g *Gate) JudgePush(ctx context.Context, p Proposal) (*Judgement, error) {
-	j, err := g.weigh(ctx, p)
+	j, err := g.Examine(ctx, p)
 	if err != nil || len(j.Deltas) == 0 {
 		return j, err
 	}

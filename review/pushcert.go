@@ -2,7 +2,6 @@ package review
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/evolve-mcp/evolve/internal/gitrepo"
+	"github.com/evolve-mcp/evolve/internal/pattern"
 )
 
 // gitNamespace is that of Git's own SSH signatures (gpg-interface.c, sign_buffer_ssh).
@@ -82,7 +82,7 @@ func pushers(repo *gitrepo.Repo, p *Policy, key ssh.PublicKey, now time.Time) []
 // log and beside a reviewer's: what may be a principal of the signers file.
 func IsPrincipal(s string) bool { return isPrincipal(s) }
 
-var variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+var variableForm = pattern.New(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
 // strangeVariable refuses what names no variable, and those that a pusher sets:
 // push options and Git's own.

@@ -1,8 +1,9 @@
 package review
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/evolve-mcp/evolve/internal/pattern"
 )
 
 // trailerName is the name of the trailer that carries a token.
@@ -10,7 +11,7 @@ const trailerName = "MCP-Review"
 
 // trailerLine is one line of a trailer block, as git-interpret-trailers(1)
 // writes them.
-var trailerLine = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9-]*)[ \t]*:[ \t]*(.*)$`)
+var trailerLine = pattern.New(`^([A-Za-z0-9][A-Za-z0-9-]*)[ \t]*:[ \t]*(.*)$`)
 
 // pickedLine is what git cherry-pick -x adds to a trailer block.
 const pickedLine = "(cherry picked from commit "

@@ -114,10 +114,11 @@ func promotionDocument(ref string, from, to gitrepo.ID, tokens []string, dry boo
 // approveMove shows what is about to happen and asks.
 func (s *session) approveMove(ctx context.Context, c *cli.Context, j *promote.Judgement) (bool, error) {
 	if !c.Bool("approve") && len(j.Deltas) > 0 {
-		if err := s.gate.Explain(ctx, j); err != nil {
+		report, err := s.report(j)
+		if err != nil {
 			return false, err
 		}
-		if err := render.Text(s.err, j.Report, s.textOptions(c)); err != nil {
+		if err := render.Text(s.err, report, s.textOptions(c)); err != nil {
 			return false, err
 		}
 	}

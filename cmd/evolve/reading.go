@@ -8,6 +8,7 @@ import (
 
 	"github.com/evolve-mcp/evolve/internal/decl"
 	"github.com/evolve-mcp/evolve/internal/gitrepo"
+	"github.com/evolve-mcp/evolve/internal/gitrepo/gogit"
 	"github.com/evolve-mcp/evolve/internal/redact"
 	"github.com/evolve-mcp/evolve/review"
 	"github.com/evolve-mcp/evolve/securitydiff"
@@ -62,7 +63,7 @@ func (p *program) openSource(o gitrepo.Options) (source, error) {
 		}
 		return repo, nil
 	}
-	plain, err := gitrepo.OpenGoGit(o)
+	plain, err := gogit.Open(o)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/evolve-mcp/evolve/internal/safetext"
 	"github.com/evolve-mcp/evolve/promote"
 	"github.com/evolve-mcp/evolve/review"
+	"github.com/evolve-mcp/evolve/securitydiff"
 )
 
 func (p *program) reviewCommand() *cli.Command {
@@ -61,18 +62,22 @@ func (s *session) review(c *cli.Context, args []string) error {
 		}
 	}
 	j, err := s.gate.Examine(s.ctx, proposal)
-	if err != nil {
-		return s.showRefused(c, j, err)
+	report, failed := s.report(j)
+	switch {
+	case failed != nil:
+		return failed
+	case err != nil:
+		return s.showRefused(c, report, err)
 	}
 	doc := render.Review{
 		Schema: "evolve.review/v1",
-		Ref:    proposal.Ref, Base: orAbsent(proposal.Old), Head: string(proposal.New), Report: j.Report,
+		Ref:    proposal.Ref, Base: orAbsent(proposal.Old), Head: string(proposal.New), Report: report,
 	}
 	if len(j.Deltas) == 0 {
 		return s.nothingToReview(c, doc)
 	}
 	if s.format == "text" {
-		if err := s.show(c, j.Report); err != nil {
+		if err := s.show(c, report); err != nil {
 			return err
 		}
 	}
@@ -84,7 +89,7 @@ func (s *session) review(c *cli.Context, args []string) error {
 		return fault.New(fault.ApprovalRequired, "the change was not accepted; no record was written").
 			WithHint("answer yes on a terminal, or pass --approve")
 	}
-	record, err := s.mint(c, j, expiry)
+	record, err := s.mint(c, j, report.Digest(), expiry)
 	if err != nil {
 		return err
 	}
@@ -149,11 +154,11 @@ func (s *session) merged(p promote.Proposal) (gitrepo.ID, error) {
 
 // showRefused prints the report, where there is one, in front of a refusal, so
 // that the reviewer sees what was refused.
-func (s *session) showRefused(c *cli.Context, j *promote.Judgement, err error) error {
-	if j == nil || j.Report == nil || s.format != "text" {
+func (s *session) showRefused(c *cli.Context, report *securitydiff.Report, err error) error {
+	if report == nil || s.format != "text" {
 		return err
 	}
-	if serr := s.show(c, j.Report); serr != nil {
+	if serr := s.show(c, report); serr != nil {
 		return serr
 	}
 	return err
@@ -170,7 +175,7 @@ func (s *session) nothingToReview(c *cli.Context, doc render.Review) error {
 	return nil
 }
 
-func (s *session) mint(c *cli.Context, j *promote.Judgement, expiry time.Duration) (*review.Record, error) {
+func (s *session) mint(c *cli.Context, j *promote.Judgement, reportDigest string, expiry time.Duration) (*review.Record, error) {
 	signer, err := review.LoadSigner(s.ctx, s.repo, s.policy)
 	if err != nil {
 		return nil, err
@@ -181,7 +186,7 @@ func (s *session) mint(c *cli.Context, j *promote.Judgement, expiry time.Duratio
 	return review.Mint(s.ctx, s.repo, s.policy, signer, review.MintRequest{
 		Ref: j.Ref, Base: j.Old, Head: j.New, Deltas: j.Deltas,
 		Now: s.now(), Expiry: expiry, Reason: c.String("reason"),
-		ReportDigest: j.Report.Digest(),
+		ReportDigest: reportDigest,
 	})
 }
 

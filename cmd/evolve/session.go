@@ -43,15 +43,24 @@ func (p *program) onRepo(c *cli.Context, do func(*session) error) (err error) {
 		return err
 	}
 	s := &session{program: p, repo: repo, policy: policy}
-	s.gate = &promote.Gate{
-		Repo: repo, Policy: policy, Now: p.now,
-		Fingerprint: review.Fingerprinter(repo.CommonDir()),
-	}
+	s.gate = &promote.Gate{Repo: repo, Policy: policy, Now: p.now}
 	return do(s)
 }
 
 // commit resolves a revision that the person named.
 func (s *session) commit(rev string) (gitrepo.ID, error) { return s.repo.ResolveCommit(s.ctx, rev) }
+
+// report compares the surfaces that were judged, for a person. It is nil where
+// they could not be read.
+func (s *session) report(j *promote.Judgement) (*securitydiff.Report, error) {
+	if j == nil || j.After == nil {
+		return nil, nil
+	}
+	return securitydiff.Compare(s.ctx, j.Before, j.After, securitydiff.Options{
+		BaseName: orAbsent(j.Old), HeadName: string(j.New),
+		Fingerprinter: review.Fingerprinter(s.repo.CommonDir()), KnownValues: s.policy.KnownValues,
+	})
+}
 
 // show prints a report as a result, in the format asked for.
 func (p *program) show(c *cli.Context, r *securitydiff.Report) error {

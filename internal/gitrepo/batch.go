@@ -47,7 +47,7 @@ func (o *objectReader) readBatch(ctx context.Context, ids []ID, limit int64, out
 		o.drop()
 	}
 	for i, data := range out {
-		if data != nil && checkHash(o.format, ids[i], "blob", data) != nil {
+		if data != nil && CheckHash(o.format, ids[i], "blob", data) != nil {
 			out[i] = nil
 		}
 	}
@@ -82,12 +82,12 @@ func (c *catFile) readBatch(ids []ID, limit int64, out [][]byte) bool {
 	}
 	return c.pipeline("contents", wanted, func(n int) bool {
 		i := at[n]
-		data, err := c.contents(ids[i], "blob", sizes[i])
-		if err != nil {
+		size, err := c.answer("contents", ids[i], "blob")
+		if err != nil || size != sizes[i] {
 			return false
 		}
-		out[i] = data
-		return true
+		out[i], err = c.contents(size)
+		return err == nil
 	})
 }
 

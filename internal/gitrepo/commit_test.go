@@ -71,7 +71,7 @@ func TestReadCommitOfOddShape(t *testing.T) {
 			wantCode(t, err, fault.SurfaceUnreadable)
 		}
 	}
-	long := g.WriteRawObject("commit", []byte("tree "+tree+"\n"+people+"\n"+strings.Repeat("x", maxCommitBytes)))
+	long := g.WriteRawObject("commit", []byte("tree "+tree+"\n"+people+"\n"+strings.Repeat("x", MaxCommitBytes)))
 	_, err := r.ReadCommit(t.Context(), ID(long))
 	wantCode(t, err, fault.SurfaceUnreadable)
 }
@@ -91,7 +91,7 @@ func TestIdentity(t *testing.T) {
 }
 
 func pathOf(g *gittest.Repo) string {
-	path, _ := lookup(g.Env(), "PATH")
+	path, _ := Lookup(g.Env(), "PATH")
 	return path
 }
 

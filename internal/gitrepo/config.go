@@ -18,6 +18,12 @@ type Setting struct {
 // Config is Git's configuration as it is in force.
 type Config struct{ settings []Setting }
 
+// Add puts one more setting behind those that are there.
+func (c *Config) Add(s Setting) { c.settings = append(c.settings, s) }
+
+// Settings are all settings, in the order of the files; nobody may change them.
+func (c *Config) Settings() []Setting { return c.settings }
+
 // Config reads the configuration. In a hook that leaves out what the
 // environment gives.
 func (r *Repo) Config(ctx context.Context) (*Config, error) {

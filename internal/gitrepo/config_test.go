@@ -20,7 +20,7 @@ func TestConfig(t *testing.T) {
 	included := filepath.Join(filepath.Dir(g.Dir()), "included")
 	writeFile(t, included, "[evolve]\n\texpiry = 1h\n", 0o666)
 	g.Git("config", "include.path", included)
-	home, _ := lookup(g.Env(), "GIT_CONFIG_GLOBAL")
+	home, _ := Lookup(g.Env(), "GIT_CONFIG_GLOBAL")
 	config := g.Git("config", "--file", home, "--list")
 	if config == "" {
 		t.Fatal("the user has no configuration")

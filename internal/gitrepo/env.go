@@ -47,14 +47,14 @@ func readEnvironment(env []string, hook bool) []string {
 	}
 	out := append([]string{}, fixed...)
 	for _, name := range names {
-		if v, ok := lookup(env, name); ok {
+		if v, ok := Lookup(env, name); ok {
 			out = append(out, name+"="+v)
 		}
 	}
 	if hook {
 		return out
 	}
-	dirs := commandScopeSafeDirectories(env)
+	dirs := SafeDirectories(env)
 	if len(dirs) > 0 {
 		out = append(out, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(dirs)))
 	}
@@ -64,23 +64,23 @@ func readEnvironment(env []string, hook bool) []string {
 	return out
 }
 
-// commandScopeSafeDirectories finds the one setting that may be given through
+// SafeDirectories finds the one setting that may be given through
 // the environment for reading: which foreign-owned repositories are trusted.
-func commandScopeSafeDirectories(env []string) []string {
+func SafeDirectories(env []string) []string {
 	var dirs []string
-	count, _ := lookup(env, "GIT_CONFIG_COUNT")
+	count, _ := Lookup(env, "GIT_CONFIG_COUNT")
 	n, _ := strconv.Atoi(count) // Git itself refuses what is no number
 	for i := range n {
-		key, ok := lookup(env, fmt.Sprintf("GIT_CONFIG_KEY_%d", i))
+		key, ok := Lookup(env, fmt.Sprintf("GIT_CONFIG_KEY_%d", i))
 		if !ok {
 			break
 		}
-		if value, ok := lookup(env, fmt.Sprintf("GIT_CONFIG_VALUE_%d", i)); ok && strings.EqualFold(key, "safe.directory") {
+		if value, ok := Lookup(env, fmt.Sprintf("GIT_CONFIG_VALUE_%d", i)); ok && strings.EqualFold(key, "safe.directory") {
 			dirs = append(dirs, value)
 		}
 	}
 	// "git -c safe.directory=DIR evolve ..." arrives as 'safe.directory'='DIR'.
-	params, _ := lookup(env, "GIT_CONFIG_PARAMETERS")
+	params, _ := Lookup(env, "GIT_CONFIG_PARAMETERS")
 	for _, p := range strings.Split(params, "' '") {
 		p = strings.Trim(p, "'")
 		if value, ok := strings.CutPrefix(p, "safe.directory'='"); ok && !strings.Contains(value, "'") {
@@ -114,8 +114,8 @@ func userEnvironment(env []string) []string {
 	return append(out, "LC_ALL=C")
 }
 
-// lookup returns the last value of a variable.
-func lookup(env []string, name string) (string, bool) {
+// Lookup returns the last value of a variable.
+func Lookup(env []string, name string) (string, bool) {
 	for i := len(env) - 1; i >= 0; i-- {
 		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
 			return v, true
@@ -131,7 +131,7 @@ func findProgram(env []string, name string) (string, error) {
 	if strings.ContainsAny(name, `/\`) {
 		return name, nil
 	}
-	path, _ := lookup(env, "PATH")
+	path, _ := Lookup(env, "PATH")
 	for _, dir := range filepath.SplitList(path) {
 		if !filepath.IsAbs(dir) {
 			continue

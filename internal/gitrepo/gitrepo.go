@@ -1,6 +1,6 @@
 // Package gitrepo reads and moves what Git holds: objects, refs, configuration
-// and signatures. It is the only caller of the git program and the only
-// importer of go-git.
+// and signatures. It is the only caller of the git program. Where there is none,
+// the package gogit below reads instead, behind the same Store.
 //
 // Objects come from one long-lived "git cat-file --batch-command" child in an
 // environment that is built from a list (env.go), so that SHA-256 repositories,
@@ -65,7 +65,7 @@ type Repo struct {
 	userEnv   []string
 
 	objects *objectReader
-	store   store
+	store   *Store
 	early   *early
 }
 
@@ -91,7 +91,7 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 		return nil, err
 	}
 	r.objects = newObjectReader(ctx, r)
-	r.store.source, r.store.digits = r.objects, r.digits()
+	r.store = NewStore(r.objects, r.digits())
 	if o.Early {
 		r.early.warm(ctx, r.objects)
 	}
@@ -193,10 +193,11 @@ func (r *Repo) digits() int {
 	return 40
 }
 
-// isID reports whether s is an object id of this repository, and not the one of
-// zeros that Git uses for "no object".
-func (r *Repo) isID(s string) bool { return isID(s, r.digits()) }
+// isID is IsID for the ids of this repository.
+func (r *Repo) isID(s string) bool { return IsID(s, r.digits()) }
 
-func isID(s string, digits int) bool {
+// IsID reports whether s is an object id of that many hex digits, and not the one
+// of zeros that Git uses for "no object".
+func IsID(s string, digits int) bool {
 	return len(s) == digits && strings.Trim(s, "0123456789abcdef") == "" && strings.Trim(s, "0") != ""
 }

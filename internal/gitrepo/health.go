@@ -3,6 +3,8 @@ package gitrepo
 import (
 	"context"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -11,14 +13,14 @@ import (
 
 // Shallow reports whether this is a shallow clone, whose history ends early.
 func (r *Repo) Shallow() bool {
-	data, err := readSmall(filepath.Join(r.commonDir, "shallow"))
+	data, err := ReadSmall(filepath.Join(r.commonDir, "shallow"))
 	return err == nil && len(data) > 0
 }
 
 // Grafted reports whether info/grafts gives commits other parents. Reading
 // ignores that file.
 func (r *Repo) Grafted() bool {
-	data, err := readSmall(filepath.Join(r.commonDir, "info", "grafts"))
+	data, err := ReadSmall(filepath.Join(r.commonDir, "info", "grafts"))
 	return err == nil && strings.TrimSpace(string(data)) != ""
 }
 
@@ -69,4 +71,19 @@ func (o *Occupant) IndexIs(ctx context.Context, commit ID) (bool, error) {
 		return false, nil
 	}
 	return false, o.repo.failed(err, "diff-index")
+}
+
+// ReadSmall reads a file of Git's bookkeeping, which is small: over 1 MiB is an error.
+func ReadSmall(path string) ([]byte, error) {
+	const most = 1 << 20
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && len(data) > most {
+		return nil, os.ErrInvalid
+	}
+	return data, err
 }

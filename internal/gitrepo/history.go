@@ -65,7 +65,7 @@ func (r *Repo) MergeBase(ctx context.Context, a, b ID) (ID, error) {
 	}
 	ids := strings.Fields(string(out.stdout))
 	if len(ids) != 1 {
-		return "", fault.New(fault.RevisionUnknown, "%s and %s have %d merge bases, where one is needed", short(a), short(b), len(ids)).
+		return "", fault.New(fault.RevisionUnknown, "%s and %s have %d merge bases, where one is needed", Short(a), Short(b), len(ids)).
 			WithHint("name the base: evolve diff BASE HEAD")
 	}
 	return ID(ids[0]), nil

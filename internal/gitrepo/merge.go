@@ -66,12 +66,12 @@ func (r *Repo) MergeTree(ctx context.Context, ours, theirs ID) (ID, error) {
 		return ID(fields[0]), nil
 	case out.status == 1 && len(fields) > 1 && fields[1] != "":
 		return "", fault.New(fault.GitFailed, "%s does not merge into %s without a conflict: %s first",
-			short(theirs), short(ours), safetext.Terminal(fields[1])).
-			WithHint("git merge %s on the branch under review, mend the conflict, and review again", short(ours))
+			Short(theirs), Short(ours), safetext.Terminal(fields[1])).
+			WithHint("git merge %s on the branch under review, mend the conflict, and review again", Short(ours))
 	case out.status == 1:
-		return "", fault.New(fault.GitFailed, "%s does not merge into %s without a conflict", short(theirs), short(ours)).
-			WithHint("git merge %s on the branch under review, mend the conflict, and review again", short(ours))
+		return "", fault.New(fault.GitFailed, "%s does not merge into %s without a conflict", Short(theirs), Short(ours)).
+			WithHint("git merge %s on the branch under review, mend the conflict, and review again", Short(ours))
 	}
 	return "", fault.New(fault.GitFailed, "%s cannot be merged into %s: their histories have nothing in common, or objects are missing",
-		short(theirs), short(ours)).WithHint("git merge-base %s %s; git fsck", short(ours), short(theirs)).WithCause(err)
+		Short(theirs), Short(ours)).WithHint("git merge-base %s %s; git fsck", Short(ours), Short(theirs)).WithCause(err)
 }

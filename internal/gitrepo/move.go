@@ -74,7 +74,7 @@ func (r *Repo) checkMove(m Move) error {
 // checkRefWord keeps a name from being read as more than a ref.
 func checkRefWord(ref string) error {
 	if strangeWord(ref) != "" || !strings.HasPrefix(ref, "refs/") {
-		return fault.New(fault.RefInvalid, "%s is no full name of a ref", safetext.Terminal(clip(ref)))
+		return fault.New(fault.RefInvalid, "%s is no full name of a ref", safetext.Terminal(Clip(ref)))
 	}
 	return nil
 }
@@ -139,5 +139,5 @@ func orAbsent(id ID) string {
 	if id == "" {
 		return "absent"
 	}
-	return short(id)
+	return Short(id)
 }

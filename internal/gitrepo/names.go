@@ -8,7 +8,7 @@ import (
 
 // Home is the user's home directory, "" if the environment names none.
 func (r *Repo) Home() string {
-	home, _ := lookup(r.userEnv, "HOME")
+	home, _ := Lookup(r.userEnv, "HOME")
 	return home
 }
 

@@ -22,8 +22,9 @@ import (
 // Limits of the objects that are read besides blobs, in bytes. Git itself makes
 // neither so large in practice; a hostile repository costs at most this.
 const (
-	maxTreeBytes   = 32 << 20
-	maxCommitBytes = 4 << 20
+	maxTreeBytes = 32 << 20
+	// MaxCommitBytes is the limit of commits and annotated tags.
+	MaxCommitBytes = 4 << 20
 )
 
 // objectReader reads objects through one long-lived git cat-file child. A child
@@ -36,6 +37,9 @@ type objectReader struct {
 	closed bool
 	format string
 	digits int
+	// careful says that sizes are asked for first: an object was too large, and
+	// cost its child.
+	careful bool
 }
 
 // catFile is one child.
@@ -99,9 +103,9 @@ func (o *objectReader) drop() {
 	}
 }
 
-// read returns the bytes of an object that must have the given kind. The size
-// is asked first; more than limit is an error before a byte is read.
-func (o *objectReader) read(ctx context.Context, id ID, kind string, limit int64) ([]byte, error) {
+// Read implements Source. Git writes an object's size in front of its contents:
+// more than limit is an error before a byte of them is read.
+func (o *objectReader) Read(ctx context.Context, id ID, kind string, limit int64) ([]byte, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(id) != o.digits || strings.Trim(string(id), "0123456789abcdef") != "" {
@@ -111,7 +115,7 @@ func (o *objectReader) read(ctx context.Context, id ID, kind string, limit int64
 		return nil, err
 	}
 	release := context.AfterFunc(ctx, o.child.stop)
-	data, err := o.child.read(id, kind, limit)
+	data, err := o.child.read(id, kind, limit, o.careful)
 	if !release() { // ctx ended, and the child with it
 		o.drop()
 		return nil, interrupted(ctx)
@@ -120,11 +124,12 @@ func (o *objectReader) read(ctx context.Context, id ID, kind string, limit int64
 	switch {
 	case errors.As(err, &broken):
 		o.drop()
+		o.careful = o.careful || broken.refused != nil
 		return nil, broken.fault(id)
 	case err != nil:
 		return nil, err
 	}
-	return data, checkHash(o.format, id, kind, data)
+	return data, CheckHash(o.format, id, kind, data)
 }
 
 // ready sees to it that there is a child.
@@ -148,41 +153,45 @@ func (o *objectReader) ready(ctx context.Context) error {
 
 // brokenReader is an answer after which the child is of no more use.
 type brokenReader struct {
-	cause error
-	ended bool // in the middle of a request
+	cause   error
+	ended   bool  // in the middle of a request
+	refused error // what is wrong with an object whose contents are left unread
 }
 
 func (b brokenReader) Error() string { return b.cause.Error() }
 
 func (b brokenReader) fault(id ID) error {
-	if b.ended { // so Git does over an absent object that it may not fetch
-		return absent(id)
+	if b.refused != nil {
+		return b.refused
 	}
-	return fault.New(fault.SurfaceUnreadable, "object %s cannot be read: git cat-file answered out of order", short(id)).
+	if b.ended { // so Git does over an absent object that it may not fetch
+		return Absent(id)
+	}
+	return fault.New(fault.SurfaceUnreadable, "object %s cannot be read: git cat-file answered out of order", Short(id)).
 		WithHint("run git fsck").WithCause(b.cause)
 }
 
-func (c *catFile) read(id ID, kind string, limit int64) ([]byte, error) {
-	size, err := c.request("info", id, kind)
+func (c *catFile) read(id ID, kind string, limit int64, careful bool) ([]byte, error) {
+	if careful {
+		if size, err := c.request("info", id, kind); err != nil {
+			return nil, err
+		} else if size > limit {
+			return nil, TooLarge(id, size, limit)
+		}
+	}
+	size, err := c.request("contents", id, kind)
 	if err != nil {
 		return nil, err
 	}
 	if size > limit {
-		return nil, tooLarge(id, size, limit)
+		err := TooLarge(id, size, limit)
+		return nil, brokenReader{cause: err, refused: err}
 	}
-	if err := c.ask("contents", id); err != nil {
-		return nil, err
-	}
-	return c.contents(id, kind, size)
+	return c.contents(size)
 }
 
-// contents reads the answer to "contents" of an object whose size is known.
-func (c *catFile) contents(id ID, kind string, size int64) ([]byte, error) {
-	if again, err := c.answer("contents", id, kind); err != nil {
-		return nil, err
-	} else if again != size {
-		return nil, brokenReader{cause: errors.New("the size changed")}
-	}
+// contents reads what stands behind the answer to "contents".
+func (c *catFile) contents(size int64) ([]byte, error) {
 	data := make([]byte, size+1) // and the line break behind it
 	if _, err := io.ReadFull(c.out, data); err != nil {
 		return nil, brokenReader{cause: err, ended: true}
@@ -216,7 +225,7 @@ func (c *catFile) answer(verb string, id ID, kind string) (int64, error) {
 	}
 	fields := strings.Fields(line)
 	if len(fields) == 2 && fields[1] == "missing" {
-		return 0, absent(id)
+		return 0, Absent(id)
 	}
 	if len(fields) != 3 || fields[0] != string(id) {
 		return 0, brokenReader{cause: errors.New("unexpected answer")}
@@ -228,31 +237,36 @@ func (c *catFile) answer(verb string, id ID, kind string) (int64, error) {
 	if fields[1] == kind {
 		return size, nil
 	}
+	err = WrongKind(id, fields[1], kind)
 	if verb == "contents" {
-		return 0, brokenReader{cause: errors.New("the kind changed")}
+		return 0, brokenReader{cause: err, refused: err}
 	}
-	return 0, wrongKind(id, fields[1], kind)
+	return 0, err
 }
 
-func tooLarge(id ID, size, limit int64) error {
-	return fault.New(fault.SurfaceUnreadable, "object %s has %d bytes; at most %d are read", short(id), size, limit).
-		WithHint("find it: git rev-list --objects HEAD | grep ^%s; keep it out of what is launched", short(id)).
+// TooLarge is the error about an object of more than limit bytes. It wraps
+// decl.ErrTooLarge.
+func TooLarge(id ID, size, limit int64) error {
+	return fault.New(fault.SurfaceUnreadable, "object %s has %d bytes; at most %d are read", Short(id), size, limit).
+		WithHint("find it: git rev-list --objects HEAD | grep ^%s; keep it out of what is launched", Short(id)).
 		WithCause(decl.ErrTooLarge)
 }
 
-func wrongKind(id ID, is, want string) error {
-	return fault.New(fault.SurfaceUnreadable, "object %s is a %s, where a %s must be", short(id), knownKind(is), want).
+// WrongKind is the error about an object of another kind than must be there.
+func WrongKind(id ID, is, want string) error {
+	return fault.New(fault.SurfaceUnreadable, "object %s is a %s, where a %s must be", Short(id), knownKind(is), want).
 		WithHint("git fsck; make the commit again with Git")
 }
 
-func absent(id ID) error {
-	return fault.New(fault.SurfaceUnreadable, "object %s is not in this repository", short(id)).
+// Absent is the error about an object that is not there.
+func Absent(id ID) error {
+	return fault.New(fault.SurfaceUnreadable, "object %s is not in this repository", Short(id)).
 		WithHint("a partial or shallow clone lacks it: git fetch --unshallow, or git fetch --refetch --no-filter")
 }
 
-// checkHash hashes the bytes against the id: cat-file and go-git serve what they
+// CheckHash hashes the bytes against the id: cat-file and go-git serve what they
 // find.
-func checkHash(format string, id ID, kind string, data []byte) error {
+func CheckHash(format string, id ID, kind string, data []byte) error {
 	var h hash.Hash
 	if format == "sha256" {
 		h = sha256.New()
@@ -265,13 +279,13 @@ func checkHash(format string, id ID, kind string, data []byte) error {
 	if c, ok := h.(sha1cd.CollisionResistantHash); ok {
 		var collision bool
 		if sum, collision = c.CollisionResistantSum(nil); collision {
-			return fault.New(fault.SurfaceUnreadable, "object %s is part of a SHA-1 collision", short(id))
+			return fault.New(fault.SurfaceUnreadable, "object %s is part of a SHA-1 collision", Short(id))
 		}
 	} else {
 		sum = h.Sum(nil)
 	}
 	if hex.EncodeToString(sum) != string(id) {
-		return fault.New(fault.SurfaceUnreadable, "object %s holds bytes that do not match its id", short(id)).
+		return fault.New(fault.SurfaceUnreadable, "object %s holds bytes that do not match its id", Short(id)).
 			WithHint("the repository is damaged or was tampered with: git fsck")
 	}
 	return nil
@@ -286,5 +300,5 @@ func knownKind(kind string) string {
 	return "thing of another kind"
 }
 
-// short abbreviates an id for a message.
-func short(id ID) string { return string(id[:min(len(id), 12)]) }
+// Short abbreviates an id for a message.
+func Short(id ID) string { return string(id[:min(len(id), 12)]) }

@@ -21,7 +21,7 @@ import (
 // blob reads a blob of a repository by id.
 func blob(t *testing.T, r *Repo, id string, limit int64) ([]byte, error) {
 	t.Helper()
-	return (&commitTree{store: &r.store}).Read(t.Context(), "", decl.Entry{Name: "x", Mode: decl.ModeRegular, ID: id}, limit)
+	return (&commitTree{store: r.store}).Read(t.Context(), "", decl.Entry{Name: "x", Mode: decl.ModeRegular, ID: id}, limit)
 }
 
 func TestReadObjects(t *testing.T) {
@@ -58,6 +58,15 @@ func TestReadObjectsCapsBeforeReading(t *testing.T) {
 	got, err := blob(t, r, small, 5)
 	noError(t, err)
 	equal(t, "a blob after a refused one", string(got), "12345")
+	// A refused object costs a child once; from then on sizes are asked for.
+	child := r.objects.child
+	for range 3 {
+		_, err = blob(t, r, huge, 1<<20)
+		wantCode(t, err, fault.SurfaceUnreadable)
+	}
+	if r.objects.child != child {
+		t.Error("each object that is too large costs a child")
+	}
 }
 
 func TestReadObjectsWantsTheKind(t *testing.T) {
@@ -73,7 +82,7 @@ func TestReadObjectsWantsTheKind(t *testing.T) {
 	_, err := r.ReadCommit(t.Context(), ID(tree))
 	wantCode(t, err, fault.SurfaceUnreadable)
 	for _, e := range []decl.Entry{{Name: "d", Mode: decl.ModeTree, ID: tree}, {Name: "s", Mode: decl.ModeSubmodule, ID: commit}} {
-		_, err := (&commitTree{store: &r.store}).Read(t.Context(), "", e, 1000)
+		_, err := (&commitTree{store: r.store}).Read(t.Context(), "", e, 1000)
 		if !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s: got %v, want absence", e.Name, err)
 		}
@@ -239,7 +248,7 @@ func TestReadObjectsEndsWithItsContext(t *testing.T) {
 	r := open(t, g)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := (&commitTree{store: &r.store}).Read(ctx, "", decl.Entry{Name: "x", Mode: decl.ModeRegular, ID: id}, 10)
+	_, err := (&commitTree{store: r.store}).Read(ctx, "", decl.Entry{Name: "x", Mode: decl.ModeRegular, ID: id}, 10)
 	wantCode(t, err, fault.Interrupted)
 	_, err = blob(t, r, id, 10) // the next request is another's
 	noError(t, err)

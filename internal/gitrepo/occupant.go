@@ -262,7 +262,7 @@ func (o *Occupant) Follow(ctx context.Context, from, to ID) error {
 	c.user = true
 	if _, err := o.repo.run(context.WithoutCancel(ctx), c); err != nil {
 		return fault.New(fault.GitFailed, "the branch moved to %s, but the files of the worktree %s could not follow",
-			short(to), safetext.Terminal(o.Path)).
+			Short(to), safetext.Terminal(o.Path)).
 			WithHint("mend what is in the way there, then: git -C %s read-tree -m -u %s %s", safetext.Terminal(o.Path), from, to).
 			WithCause(err)
 	}

@@ -110,5 +110,5 @@ func (r *Repo) PackedValue(ref string) (value ID, locked bool, err error) {
 // ReadBlob reads and hashes one blob of at most limit bytes.
 // Codes: surface_unreadable.
 func (r *Repo) ReadBlob(ctx context.Context, id ID, limit int64) ([]byte, error) {
-	return r.objects.read(ctx, id, "blob", limit)
+	return r.objects.Read(ctx, id, "blob", limit)
 }

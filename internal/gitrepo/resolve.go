@@ -12,7 +12,7 @@ import (
 // ResolveCommit resolves a revision to a commit id, once, by Git.
 // Codes: revision_unknown (missing, ambiguous, no commit, unborn branch).
 func (r *Repo) ResolveCommit(ctx context.Context, rev string) (ID, error) {
-	shown := safetext.Terminal(clip(rev))
+	shown := safetext.Terminal(Clip(rev))
 	if problem := strangeWord(rev); problem != "" {
 		return "", fault.New(fault.RevisionUnknown, "%s is no revision: it %s", shown, problem).
 			WithHint("name a branch, a tag or a commit id")
@@ -85,8 +85,8 @@ func strangeWord(s string) string {
 	return ""
 }
 
-// clip keeps what a person typed short in a message.
-func clip(s string) string {
+// Clip keeps what a person typed short in a message.
+func Clip(s string) string {
 	const longest = 120
 	if len(s) <= longest {
 		return s
@@ -109,7 +109,7 @@ func (r *Repo) ResolveRef(ctx context.Context, name string) (string, error) {
 // ResolveRefValue is ResolveRef, with the value that the ref has, "" if it does
 // not exist.
 func (r *Repo) ResolveRefValue(ctx context.Context, name string) (target string, value ID, err error) {
-	shown := safetext.Terminal(clip(name))
+	shown := safetext.Terminal(Clip(name))
 	full, short := name, false
 	switch {
 	case strangeWord(name) != "":

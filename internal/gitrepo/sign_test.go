@@ -45,7 +45,7 @@ func readFile(t *testing.T, path string) string {
 func TestSSHSign(t *testing.T) {
 	const namespace = "mcp-review@evolve"
 	g := gittest.New(t)
-	home, _ := lookup(g.Env(), "HOME")
+	home, _ := Lookup(g.Env(), "HOME")
 	key := newKey(t, home)
 	r := open(t, g)
 	data := []byte("{\"a\":1}")
@@ -63,7 +63,7 @@ func TestSSHSign(t *testing.T) {
 
 func TestSSHSignWithAnAgent(t *testing.T) {
 	g := gittest.New(t)
-	home, _ := lookup(g.Env(), "HOME")
+	home, _ := Lookup(g.Env(), "HOME")
 	key := newKey(t, home)
 	socket := startAgent(t, key)
 	r := openWith(t, Options{Dir: g.Dir(), Env: g.Env("SSH_AUTH_SOCK=" + socket)})

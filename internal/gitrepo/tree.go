@@ -14,32 +14,44 @@ import (
 	"github.com/evolve-mcp/evolve/internal/safetext"
 )
 
-// source is where objects come from: git cat-file, or go-git. What it returns
-// has the kind asked for and was hashed against its id.
-type source interface {
-	read(ctx context.Context, id ID, kind string, limit int64) ([]byte, error)
+// Source is where objects come from: git cat-file, or go-git.
+type Source interface {
+	// Read returns the bytes of an object, which has the kind asked for ("blob",
+	// "tree", "commit", "tag") and at most limit bytes, and which was hashed
+	// against its id. Codes: surface_unreadable, interrupted.
+	Read(ctx context.Context, id ID, kind string, limit int64) ([]byte, error)
 }
 
-// store reads objects of one repository as what they are.
-type store struct {
-	source source
-	digits int // of an id in hex
-	trees  treeCache
+// Store reads objects of one repository as what they are. It remembers trees and
+// commits, which an id names for good. It is safe for use by several goroutines.
+type Store struct {
+	source  Source
+	digits  int // of an id in hex
+	trees   cache[[]decl.Entry]
+	commits cache[*Commit]
 }
+
+// NewStore reads from source, whose ids have that many hex digits.
+func NewStore(source Source, digits int) *Store { return &Store{source: source, digits: digits} }
 
 // commitTree is one revision as decl reads it.
 type commitTree struct {
-	store *store
+	store *Store
 	root  ID
 }
 
 // Tree returns the tree of a commit as decl reads it.
 func (r *Repo) Tree(ctx context.Context, commit ID) (decl.Tree, error) {
-	c, err := r.ReadCommit(ctx, commit)
+	return r.store.Tree(ctx, commit)
+}
+
+// Tree returns the tree of a commit as decl reads it. Codes: surface_unreadable.
+func (s *Store) Tree(ctx context.Context, commit ID) (decl.Tree, error) {
+	c, err := s.Commit(ctx, commit)
 	if err != nil {
 		return nil, err
 	}
-	return &commitTree{store: &r.store, root: c.Tree}, nil
+	return &commitTree{store: s, root: c.Tree}, nil
 }
 
 // List implements decl.Tree.
@@ -69,16 +81,16 @@ func (t *commitTree) Read(ctx context.Context, dir string, e decl.Entry, limit i
 	if !e.Mode.IsRegular() && e.Mode != decl.ModeSymlink {
 		return nil, fmt.Errorf("no file: %w", fs.ErrNotExist)
 	}
-	return t.store.source.read(ctx, ID(e.ID), "blob", limit)
+	return t.store.source.Read(ctx, ID(e.ID), "blob", limit)
 }
 
 // entries returns a parsed tree, sorted bytewise by name, from the cache or the
 // reader.
-func (s *store) entries(ctx context.Context, id ID, dir string) ([]decl.Entry, error) {
+func (s *Store) entries(ctx context.Context, id ID, dir string) ([]decl.Entry, error) {
 	if cached, ok := s.trees.get(id); ok {
 		return cached, nil
 	}
-	data, err := s.source.read(ctx, id, "tree", maxTreeBytes)
+	data, err := s.source.Read(ctx, id, "tree", maxTreeBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -95,30 +107,31 @@ func (s *store) entries(ctx context.Context, id ID, dir string) ([]decl.Entry, e
 	return entries, nil
 }
 
-// treeCache holds parsed trees by id. A history walk meets many; when their
-// bytes exceed a fixed sum it starts afresh, so that memory stays flat. The zero
-// value is empty. It is safe for use by several goroutines.
-type treeCache struct {
+// cache holds parsed objects by id. A history walk meets many; when their bytes
+// exceed a fixed sum it starts afresh, so that memory stays flat. The zero value
+// is empty.
+type cache[T any] struct {
 	mu    sync.Mutex
-	trees map[ID][]decl.Entry
+	held  map[ID]T
 	bytes int
 }
 
-func (c *treeCache) get(id ID) ([]decl.Entry, bool) {
+func (c *cache[T]) get(id ID) (T, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	entries, ok := c.trees[id]
-	return entries, ok
+	v, ok := c.held[id]
+	return v, ok
 }
 
-func (c *treeCache) put(id ID, entries []decl.Entry, size int) {
+// put holds v, which was parsed from size bytes.
+func (c *cache[T]) put(id ID, v T, size int) {
 	const most = 16 << 20
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.trees == nil || c.bytes+size > most {
-		c.trees, c.bytes = map[ID][]decl.Entry{}, 0
+	if c.held == nil || c.bytes+size > most {
+		c.held, c.bytes = map[ID]T{}, 0
 	}
-	c.trees[id] = entries
+	c.held[id] = v
 	c.bytes += size
 }
 

@@ -97,13 +97,13 @@ func TestTreeListIsACopy(t *testing.T) {
 	equal(t, "name", second[0].Name, "a")
 }
 
-func TestTreeCacheIsBounded(t *testing.T) {
-	var c treeCache
+func TestTheCacheIsBounded(t *testing.T) {
+	var c cache[[]decl.Entry]
 	for i := range 1000 {
 		c.put(ID(fmt.Sprint(i)), nil, 1<<20)
 	}
-	if len(c.trees) > 16 {
-		t.Errorf("%d trees of 1 MiB are kept", len(c.trees))
+	if len(c.held) > 16 {
+		t.Errorf("%d trees of 1 MiB are kept", len(c.held))
 	}
 	if _, ok := c.get("999"); !ok {
 		t.Error("the last one is gone")

@@ -21,9 +21,10 @@ type workingTree struct{ root string }
 
 // WorkingTree returns the worktree's bytes on disk, untracked files included,
 // ignoring the index. Codes: repository_unreadable in a bare repository.
-func (r *Repo) WorkingTree() (decl.Tree, error) { return workingTreeAt(r.workTree) }
+func (r *Repo) WorkingTree() (decl.Tree, error) { return WorkingTreeAt(r.workTree) }
 
-func workingTreeAt(root string) (decl.Tree, error) {
+// WorkingTreeAt is WorkingTree of the worktree at root; "" is none.
+func WorkingTreeAt(root string) (decl.Tree, error) {
 	if root == "" {
 		return nil, fault.New(fault.RepositoryUnreadable, "a bare repository has no working tree").
 			WithHint("name the revision to read")

@@ -45,7 +45,7 @@ func (r *Repo) Worktrees(_ context.Context) ([]string, error) {
 			WithHint("check the owner and mode of worktrees in the Git directory").WithCause(err)
 	}
 	for _, d := range linked {
-		if owner := linkedTo(filepath.Join(parent, d.Name())); owner != "" {
+		if owner := LinkedTo(filepath.Join(parent, d.Name())); owner != "" {
 			paths = append(paths, owner)
 		}
 	}
@@ -61,10 +61,10 @@ func (r *Repo) mainWorktree() string {
 	return filepath.Dir(r.commonDir)
 }
 
-// linkedTo is the worktree that an administrative directory belongs to, "" if it
+// LinkedTo is the worktree that an administrative directory belongs to, "" if it
 // names none.
-func linkedTo(dir string) string {
-	data, err := os.ReadFile(filepath.Join(dir, "gitdir"))
+func LinkedTo(dir string) string {
+	data, err := ReadSmall(filepath.Join(dir, "gitdir"))
 	if err != nil {
 		return ""
 	}
@@ -124,7 +124,7 @@ func (r *Repo) adminDir(t worktree) string {
 	}
 	for _, d := range linked {
 		dir := filepath.Join(parent, d.Name())
-		if linkedTo(dir) == t.path {
+		if LinkedTo(dir) == t.path {
 			return dir
 		}
 	}

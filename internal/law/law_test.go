@@ -18,25 +18,25 @@ const module = "github.com/evolve-mcp/evolve/"
 // allowed lists, for every package, what it may import of this module. A
 // package that is missing here, or a directory that is missing on disk, fails.
 var allowed = map[string][]string{
-	"internal/bench":    {},
-	"internal/pattern":  {},
-	"internal/fault":    {},
-	"internal/safetext": {},
-	"internal/redact":   {"internal/fault", "internal/safetext"},
-	"internal/decl":     {"internal/pattern", "internal/fault", "internal/redact", "internal/safetext"},
-	"internal/gitrepo":  {"internal/decl", "internal/fault", "internal/safetext"},
-	"internal/netguard": {"internal/fault"},
-	"internal/law":      {},
-	"internal/soak":     {},
+	"internal/bench":         {},
+	"internal/pattern":       {},
+	"internal/fault":         {},
+	"internal/safetext":      {},
+	"internal/redact":        {"internal/fault", "internal/safetext"},
+	"internal/decl":          {"internal/pattern", "internal/fault", "internal/redact", "internal/safetext"},
+	"internal/gitrepo":       {"internal/decl", "internal/fault", "internal/safetext"},
+	"internal/gitrepo/gogit": {"internal/decl", "internal/fault", "internal/gitrepo", "internal/safetext"},
+	"internal/netguard":      {"internal/fault"},
+	"internal/law":           {},
+	"internal/soak":          {},
 	"internal/validation": {
 		"internal/decl", "internal/fault", "internal/safetext", "internal/workspace", "runtime",
 	},
 	"internal/workspace": {"internal/decl", "internal/fault", "internal/safetext"},
 	"securitydiff":       {"internal/pattern", "internal/decl", "internal/fault", "internal/netguard", "internal/redact", "internal/safetext"},
-	"review":             {"internal/decl", "internal/fault", "internal/gitrepo", "internal/redact", "internal/safetext"},
+	"review":             {"internal/pattern", "internal/decl", "internal/fault", "internal/gitrepo", "internal/redact", "internal/safetext"},
 	"promote": {
-		"internal/decl", "internal/fault", "internal/gitrepo", "internal/redact", "internal/safetext",
-		"review", "securitydiff",
+		"internal/decl", "internal/fault", "internal/gitrepo", "internal/safetext", "review",
 	},
 	"hooks":           {"internal/fault", "internal/gitrepo", "internal/safetext", "promote", "review"},
 	"internal/render": {"internal/fault", "internal/redact", "internal/safetext", "securitydiff"},
@@ -46,7 +46,7 @@ var allowed = map[string][]string{
 	"cmd/evolve-hook": {"hooks", "internal/fault"},
 	"cmd/evolve": {
 		"hooks",
-		"internal/decl", "internal/fault", "internal/gitrepo", "internal/redact", "internal/render",
+		"internal/decl", "internal/fault", "internal/gitrepo", "internal/gitrepo/gogit", "internal/redact", "internal/render",
 		"internal/safetext", "internal/validation", "promote", "review", "runtime", "securitydiff",
 	},
 }
@@ -54,7 +54,7 @@ var allowed = map[string][]string{
 // only lists modules that one package alone may import, tests included.
 var only = map[string]string{
 	"github.com/urfave/cli/v2":    "cmd/evolve",
-	"github.com/go-git/go-git/v5": "internal/gitrepo",
+	"github.com/go-git/go-git/v5": "internal/gitrepo/gogit",
 	"github.com/mark3labs/mcp-go": "runtime",
 	"gopkg.in/yaml.v3":            "internal/decl",
 	"github.com/sergi/go-diff":    "securitydiff",

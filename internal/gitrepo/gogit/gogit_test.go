@@ -1,8 +1,9 @@
-package gitrepo
+package gogit
 
 import (
 	"bytes"
 	"compress/zlib"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,19 +11,20 @@ import (
 
 	"github.com/evolve-mcp/evolve/internal/decl"
 	"github.com/evolve-mcp/evolve/internal/fault"
+	"github.com/evolve-mcp/evolve/internal/gitrepo"
 	"github.com/evolve-mcp/evolve/internal/gitrepo/gittest"
 )
 
-func openGoGit(t *testing.T, g *gittest.Repo, env ...string) *GoGit {
+func open(t *testing.T, g *gittest.Repo, env ...string) *Repo {
 	t.Helper()
-	r, err := OpenGoGit(Options{Dir: g.Dir(), Env: g.Env(env...)})
+	r, err := Open(gitrepo.Options{Dir: g.Dir(), Env: g.Env(env...)})
 	noError(t, err)
 	t.Cleanup(func() { _ = r.Close() })
 	return r
 }
 
 // Each kind that go-git cannot open, or opens and misreads.
-func TestGoGitRefusesWhatItWouldMisread(t *testing.T) {
+func TestRefusesWhatItWouldMisread(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(*gittest.Repo)
 		env   []string
@@ -80,7 +82,7 @@ func TestGoGitRefusesWhatItWouldMisread(t *testing.T) {
 				c.spoil(g)
 			}
 			env := append(g.Env(c.env...), "GIT_CEILING_DIRECTORIES="+filepath.Dir(g.Dir()))
-			_, err := OpenGoGit(Options{Dir: g.Dir(), Env: env})
+			_, err := Open(gitrepo.Options{Dir: g.Dir(), Env: env})
 			if f := wantCode(t, err, c.code); !strings.Contains(f.Message, c.says) || f.Hint == "" {
 				t.Errorf("it says %q, hint %q", f.Message, f.Hint)
 			}
@@ -89,12 +91,12 @@ func TestGoGitRefusesWhatItWouldMisread(t *testing.T) {
 }
 
 // go-git serves bytes that do not match their id, as cat-file does.
-func TestGoGitReadsAreHashedAndCapped(t *testing.T) {
+func TestReadsAreHashedAndCapped(t *testing.T) {
 	g := gittest.New(t)
 	id := g.Commit(map[string]string{"a": "1\n", "big": strings.Repeat("x", 1000), "d/b": "2\n"}, "one")
 	blob := g.Git("rev-parse", "HEAD:a")
-	r := openGoGit(t, g)
-	tree, err := r.Tree(t.Context(), ID(id))
+	r := open(t, g)
+	tree, err := r.Tree(t.Context(), gitrepo.ID(id))
 	noError(t, err)
 	read := func(name string, limit int64) ([]byte, error) {
 		entries, err := tree.List(t.Context(), "")
@@ -114,11 +116,11 @@ func TestGoGitReadsAreHashedAndCapped(t *testing.T) {
 	if wantCode(t, err, fault.SurfaceUnreadable); !strings.Contains(err.Error(), "at most 999") {
 		t.Error(err)
 	}
-	_, err = r.store.source.read(t.Context(), ID(blob), "tree", 10)
+	_, err = r.objects.Read(t.Context(), gitrepo.ID(blob), "tree", 10)
 	wantCode(t, err, fault.SurfaceUnreadable)
-	_, err = r.store.source.read(t.Context(), ID(strings.Repeat("1", 40)), "blob", 10)
+	_, err = r.objects.Read(t.Context(), gitrepo.ID(strings.Repeat("1", 40)), "blob", 10)
 	wantCode(t, err, fault.SurfaceUnreadable)
-	_, err = r.store.source.read(t.Context(), "1", "blob", 10)
+	_, err = r.objects.Read(t.Context(), "1", "blob", 10)
 	wantCode(t, err, fault.SurfaceUnreadable)
 
 	for name, loose := range map[string]string{
@@ -132,8 +134,8 @@ func TestGoGitReadsAreHashedAndCapped(t *testing.T) {
 		path := g.Path(".git/objects/" + blob[:2] + "/" + blob[2:])
 		noError(t, os.Chmod(path, 0o666))
 		writeFile(t, path, packed.String(), 0o444)
-		fresh := openGoGit(t, g)
-		tree, err = fresh.Tree(t.Context(), ID(id))
+		fresh := open(t, g)
+		tree, err = fresh.Tree(t.Context(), gitrepo.ID(id))
 		noError(t, err)
 		if data, err := read("a", 100); err == nil {
 			t.Errorf("%s: read as %q", name, data)
@@ -145,7 +147,7 @@ func TestGoGitReadsAreHashedAndCapped(t *testing.T) {
 
 // A loose object whose header promises little and whose bytes do not end is not
 // inflated further than it promised.
-func TestGoGitStopsAtWhatTheHeaderPromises(t *testing.T) {
+func TestStopsAtWhatTheHeaderPromises(t *testing.T) {
 	var packed bytes.Buffer
 	w := zlib.NewWriter(&packed)
 	_, err := w.Write([]byte("blob 2\x00"))
@@ -156,14 +158,14 @@ func TestGoGitStopsAtWhatTheHeaderPromises(t *testing.T) {
 	}
 	noError(t, w.Close())
 	whole := packed.Len()
-	_, err = readLoose(&packed, ID(strings.Repeat("a", 40)), "blob", 100)
+	_, err = readLoose(&packed, gitrepo.ID(strings.Repeat("a", 40)), "blob", 100)
 	wantCode(t, err, fault.SurfaceUnreadable)
 	if packed.Len() < whole/2 {
 		t.Errorf("%d of %d bytes were inflated", whole-packed.Len(), whole)
 	}
 }
 
-func TestGoGitFollowsTagsAndSymbolicRefs(t *testing.T) {
+func TestFollowsTagsAndSymbolicRefs(t *testing.T) {
 	g := gittest.New(t)
 	id := g.Commit(map[string]string{"a": "1\n"}, "one")
 	g.Git("tag", "-a", "-m", "tag", "one")
@@ -174,11 +176,11 @@ func TestGoGitFollowsTagsAndSymbolicRefs(t *testing.T) {
 	g.Git("symbolic-ref", "refs/heads/pool", "refs/heads/loop")
 	writeFile(t, g.Path(".git/refs/heads/broken"), "nonsense\n", 0o666)
 	check := func() {
-		r := openGoGit(t, g)
+		r := open(t, g)
 		for _, rev := range []string{"HEAD", "refs/heads/main", "refs/tags/one", "refs/tags/two", "refs/heads/alias", id} {
 			got, err := r.ResolveCommit(t.Context(), rev)
 			noError(t, err)
-			equal(t, rev, got, ID(id))
+			equal(t, rev, got, gitrepo.ID(id))
 		}
 		for _, rev := range []string{"refs/tags/blob", "refs/heads/loop", "refs/heads/broken", "refs/heads", "refs/heads/", "refs/worktree/x"} {
 			if got, err := r.ResolveCommit(t.Context(), rev); err == nil {
@@ -197,7 +199,7 @@ func TestGoGitFollowsTagsAndSymbolicRefs(t *testing.T) {
 
 // Both readers refuse the same broken trees, since both parse with the same
 // code; go-git's own parser is never asked.
-func TestGoGitParsesTreesStrictly(t *testing.T) {
+func TestParsesTreesStrictly(t *testing.T) {
 	g := gittest.New(t)
 	g.Commit(map[string]string{"a": "1\n"}, "one")
 	blob := g.Git("rev-parse", "HEAD:a")
@@ -211,11 +213,11 @@ func TestGoGitParsesTreesStrictly(t *testing.T) {
 	}
 	for name, tree := range map[string]string{"twice": raw("a") + raw("a"), "unsorted": raw("b") + raw("a"), ".git": raw(".GIT")} {
 		commit := g.Git("commit-tree", "-m", "x", g.WriteRawObject("tree", []byte(tree)))
-		for _, open := range []func() (decl.Tree, error){
-			func() (decl.Tree, error) { return open(t, g).Tree(t.Context(), ID(commit)) },
-			func() (decl.Tree, error) { return openGoGit(t, g).Tree(t.Context(), ID(commit)) },
+		for _, tree := range []func() (decl.Tree, error){
+			func() (decl.Tree, error) { return withGit(t, g).Tree(t.Context(), gitrepo.ID(commit)) },
+			func() (decl.Tree, error) { return open(t, g).Tree(t.Context(), gitrepo.ID(commit)) },
 		} {
-			tree, err := open()
+			tree, err := tree()
 			noError(t, err)
 			_, err = tree.List(t.Context(), "")
 			if f := wantCode(t, err, fault.SurfaceUnreadable); !strings.Contains(f.Message, "broken tree") {
@@ -233,7 +235,7 @@ func hexByte(c byte) byte {
 }
 
 // The settings that decide what a surface is are read from the same files.
-func TestGoGitReadsTheSameSettings(t *testing.T) {
+func TestReadsTheSameSettings(t *testing.T) {
 	g := gittest.New(t)
 	g.Commit(map[string]string{"a": "1\n"}, "one")
 	g.Git("config", "--global", "evolve.core", "global/*")
@@ -241,9 +243,9 @@ func TestGoGitReadsTheSameSettings(t *testing.T) {
 	g.Git("config", "--add", "evolve.knownValue", `with "quotes" # and ; more`)
 	g.Git("config", "extensions.worktreeConfig", "true")
 	g.Git("config", "--worktree", "evolve.core", "worktree/*")
-	want, err := open(t, g).Config(t.Context())
+	want, err := withGit(t, g).Config(t.Context())
 	noError(t, err)
-	got, err := openGoGit(t, g).Config(t.Context())
+	got, err := open(t, g).Config(t.Context())
 	noError(t, err)
 	for _, key := range []string{"evolve.core", "evolve.knownValue", "user.name"} {
 		var a, b []string
@@ -255,4 +257,43 @@ func TestGoGitReadsTheSameSettings(t *testing.T) {
 		}
 		equal(t, key, strings.Join(b, "\n"), strings.Join(a, "\n"))
 	}
+}
+
+// withGit opens the repository with a git program.
+func withGit(t *testing.T, g *gittest.Repo) *gitrepo.Repo {
+	t.Helper()
+	r, err := gitrepo.Open(t.Context(), gitrepo.Options{Dir: g.Dir(), Env: g.Env()})
+	noError(t, err)
+	t.Cleanup(func() { _ = r.Close() })
+	return r
+}
+
+func wantCode(t *testing.T, err error, code fault.Code) *fault.Fault {
+	t.Helper()
+	var f *fault.Fault
+	if !errors.As(err, &f) || f.Code != code {
+		t.Fatalf("got error %v, want code %s", err, code)
+	}
+	return f
+}
+
+func noError(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%v: %v", err, errors.Unwrap(err))
+	}
+}
+
+func equal[T comparable](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s is %v, want %v", what, got, want)
+	}
+}
+
+func writeFile(t *testing.T, path, data string, mode os.FileMode) {
+	t.Helper()
+	noError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+	noError(t, os.WriteFile(path, []byte(data), mode))
+	noError(t, os.Chmod(path, mode))
 }

@@ -1,4 +1,4 @@
-package gitrepo
+package gogit
 
 import (
 	"context"
@@ -13,17 +13,18 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
+	"github.com/evolve-mcp/evolve/internal/gitrepo"
 )
 
-// goGitObjects reads objects through go-git, one at a time.
-type goGitObjects struct {
+// objects reads objects through go-git, one at a time.
+type objects struct {
 	mu    sync.Mutex
 	dir   string // of the objects
 	files *filesystem.Storage
 }
 
-// read implements source.
-func (o *goGitObjects) read(ctx context.Context, id ID, kind string, limit int64) ([]byte, error) {
+// Read implements gitrepo.Source.
+func (o *objects) Read(ctx context.Context, id gitrepo.ID, kind string, limit int64) ([]byte, error) {
 	var data []byte
 	err := o.with(ctx, id, func(h plumbing.Hash) (err error) {
 		if f, lerr := os.Open(o.loosePath(id)); lerr == nil {
@@ -35,7 +36,7 @@ func (o *goGitObjects) read(ctx context.Context, id ID, kind string, limit int64
 		if err != nil {
 			return err
 		}
-		return checkHash("sha1", id, kind, data)
+		return gitrepo.CheckHash("sha1", id, kind, data)
 	})
 	if err != nil {
 		return nil, err
@@ -43,40 +44,40 @@ func (o *goGitObjects) read(ctx context.Context, id ID, kind string, limit int64
 	return data, nil
 }
 
-func (o *goGitObjects) loosePath(id ID) string {
+func (o *objects) loosePath(id gitrepo.ID) string {
 	return filepath.Join(o.dir, string(id[:2]), string(id[2:]))
 }
 
 // readLoose reads a file of one object. go-git's storage would inflate all of
 // it, whatever its header says; this stops at the limit.
-func readLoose(f io.Reader, id ID, kind string, limit int64) ([]byte, error) {
+func readLoose(f io.Reader, id gitrepo.ID, kind string, limit int64) ([]byte, error) {
 	r, err := objfile.NewReader(f)
 	if err != nil {
-		return nil, goGitFault(id, err)
+		return nil, broken(id, err)
 	}
 	defer func() { _ = r.Close() }()
 	is, size, err := r.Header()
 	if err != nil {
-		return nil, goGitFault(id, err)
+		return nil, broken(id, err)
 	}
 	return capAndRead(r, is, size, id, kind, limit)
 }
 
-func (o *goGitObjects) readPacked(h plumbing.Hash, id ID, kind string, limit int64) ([]byte, error) {
+func (o *objects) readPacked(h plumbing.Hash, id gitrepo.ID, kind string, limit int64) ([]byte, error) {
 	size, err := o.files.EncodedObjectSize(h)
 	if err != nil {
-		return nil, goGitFault(id, err)
+		return nil, broken(id, err)
 	}
 	if size > limit {
-		return nil, tooLarge(id, size, limit)
+		return nil, gitrepo.TooLarge(id, size, limit)
 	}
 	object, err := o.files.EncodedObject(plumbing.AnyObject, h)
 	if err != nil {
-		return nil, goGitFault(id, err)
+		return nil, broken(id, err)
 	}
 	r, err := object.Reader()
 	if err != nil {
-		return nil, goGitFault(id, err)
+		return nil, broken(id, err)
 	}
 	defer func() { _ = r.Close() }()
 	return capAndRead(r, object.Type(), size, id, kind, limit)
@@ -84,44 +85,44 @@ func (o *goGitObjects) readPacked(h plumbing.Hash, id ID, kind string, limit int
 
 // capAndRead reads an object whose header is known, and no byte more than that
 // promises.
-func capAndRead(r io.Reader, is plumbing.ObjectType, size int64, id ID, kind string, limit int64) ([]byte, error) {
+func capAndRead(r io.Reader, is plumbing.ObjectType, size int64, id gitrepo.ID, kind string, limit int64) ([]byte, error) {
 	switch {
 	case is.String() != kind:
-		return nil, wrongKind(id, is.String(), kind)
+		return nil, gitrepo.WrongKind(id, is.String(), kind)
 	case size > limit:
-		return nil, tooLarge(id, size, limit)
+		return nil, gitrepo.TooLarge(id, size, limit)
 	}
 	data, err := io.ReadAll(io.LimitReader(r, size+1))
 	if err == nil && int64(len(data)) != size {
 		err = errors.New("the header names another size")
 	}
 	if err != nil {
-		return nil, goGitFault(id, err)
+		return nil, broken(id, err)
 	}
 	return data, nil
 }
 
 // kind is what an object says that it is. Only what may lead to a commit is
 // opened: nothing larger than a commit or tag may be.
-func (o *goGitObjects) kind(ctx context.Context, id ID) (kind string, err error) {
+func (o *objects) kind(ctx context.Context, id gitrepo.ID) (kind string, err error) {
 	err = o.with(ctx, id, func(h plumbing.Hash) error {
 		if f, lerr := os.Open(o.loosePath(id)); lerr == nil {
 			defer func() { _ = f.Close() }()
 			if kind, err = looseKind(f); err != nil {
-				return goGitFault(id, err)
+				return broken(id, err)
 			}
 			return nil
 		}
 		size, err := o.files.EncodedObjectSize(h)
 		if err != nil {
-			return goGitFault(id, err)
+			return broken(id, err)
 		}
-		if size > maxCommitBytes {
-			return tooLarge(id, size, maxCommitBytes)
+		if size > gitrepo.MaxCommitBytes {
+			return gitrepo.TooLarge(id, size, gitrepo.MaxCommitBytes)
 		}
 		object, err := o.files.EncodedObject(plumbing.AnyObject, h)
 		if err != nil {
-			return goGitFault(id, err)
+			return broken(id, err)
 		}
 		kind = object.Type().String()
 		return nil
@@ -141,27 +142,27 @@ func looseKind(f io.Reader) (string, error) {
 
 // with runs one read. A broken pack has made go-git panic before; that is a
 // broken repository and no bug of ours.
-func (o *goGitObjects) with(ctx context.Context, id ID, do func(plumbing.Hash) error) (err error) {
+func (o *objects) with(ctx context.Context, id gitrepo.ID, do func(plumbing.Hash) error) (err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if ctx.Err() != nil {
-		return interrupted(ctx)
+		return fault.New(fault.Interrupted, "interrupted").WithCause(ctx.Err())
 	}
-	if !isID(string(id), sha1Digits) {
+	if !gitrepo.IsID(string(id), sha1Digits) {
 		return fault.New(fault.SurfaceUnreadable, "no object id of this repository where one must be")
 	}
 	defer func() {
 		if recover() != nil {
-			err = goGitFault(id, errors.New("go-git stopped"))
+			err = broken(id, errors.New("go-git stopped"))
 		}
 	}()
 	return do(plumbing.NewHash(string(id)))
 }
 
-func goGitFault(id ID, cause error) error {
+func broken(id gitrepo.ID, cause error) error {
 	if errors.Is(cause, plumbing.ErrObjectNotFound) {
-		return absent(id)
+		return gitrepo.Absent(id)
 	}
-	return fault.New(fault.SurfaceUnreadable, "object %s cannot be read", short(id)).
+	return fault.New(fault.SurfaceUnreadable, "object %s cannot be read", gitrepo.Short(id)).
 		WithHint("the repository may be damaged: git fsck, where there is a git program").WithCause(cause)
 }

@@ -1,13 +1,13 @@
-package gitrepo
+package gogit
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
+	"github.com/evolve-mcp/evolve/internal/gitrepo"
 	"github.com/evolve-mcp/evolve/internal/safetext"
 )
 
@@ -22,7 +22,7 @@ type place struct {
 
 // locate finds the Git directory: GIT_DIR, or upwards from where evolve was
 // started, as gitrepository-layout(5) and git(1) describe it.
-func locate(o Options) (place, error) {
+func locate(o gitrepo.Options) (place, error) {
 	start, err := filepath.Abs(o.Dir)
 	if err != nil {
 		return place{}, fault.New(fault.RepositoryUnreadable, "the present directory cannot be told").WithCause(err)
@@ -33,7 +33,7 @@ func locate(o Options) (place, error) {
 	if info, err := os.Stat(start); err != nil || !info.IsDir() {
 		return place{}, fault.New(fault.RepositoryUnreadable, "%s is no directory", safetext.Terminal(o.Dir)).WithCause(err)
 	}
-	if dir, ok := lookup(o.Env, "GIT_DIR"); ok {
+	if dir, ok := gitrepo.Lookup(o.Env, "GIT_DIR"); ok {
 		at := place{named: true, workTree: start, gitDir: absolute(start, dir)}
 		if target, ok := readGitFile(at.gitDir); ok {
 			at.gitFile, at.gitDir = at.gitDir, target
@@ -94,7 +94,7 @@ func readGitFile(path string) (string, bool) {
 	if err != nil || !info.Mode().IsRegular() {
 		return "", false
 	}
-	data, err := readSmall(path)
+	data, err := gitrepo.ReadSmall(path)
 	target, ok := strings.CutPrefix(string(data), "gitdir: ")
 	if err != nil || !ok {
 		return "", false
@@ -118,7 +118,7 @@ func isGitDir(dir string) bool {
 
 // commonOf is the directory that a linked worktree's Git directory shares.
 func commonOf(dir string) string {
-	data, err := readSmall(filepath.Join(dir, "commondir"))
+	data, err := gitrepo.ReadSmall(filepath.Join(dir, "commondir"))
 	if err != nil {
 		return dir
 	}
@@ -136,9 +136,9 @@ func (p *place) findCommon() {
 }
 
 // settle finds the worktree, as far as settings decide it.
-func (p *place) settle(config *Config, o Options) error {
+func (p *place) settle(config *gitrepo.Config, o gitrepo.Options) error {
 	set, configured := config.Last("core.worktree")
-	given, fromEnv := lookup(o.Env, "GIT_WORK_TREE")
+	given, fromEnv := gitrepo.Lookup(o.Env, "GIT_WORK_TREE")
 	bare, _ := config.Last("core.bare")
 	linked := p.commonDir != p.gitDir
 	switch {
@@ -171,9 +171,8 @@ func (p place) worktrees() []string {
 	parent := filepath.Join(p.commonDir, "worktrees")
 	linked, _ := os.ReadDir(parent) // absent where there are none
 	for _, d := range linked {
-		dir := filepath.Join(parent, d.Name())
-		if data, err := readSmall(filepath.Join(dir, "gitdir")); err == nil {
-			out = append(out, filepath.Dir(absolute(dir, strings.TrimSpace(string(data)))))
+		if owner := gitrepo.LinkedTo(filepath.Join(parent, d.Name())); owner != "" {
+			out = append(out, owner)
 		}
 	}
 	slices.Sort(out)
@@ -181,7 +180,7 @@ func (p place) worktrees() []string {
 }
 
 func ceilingDirectories(env []string) []string {
-	value, _ := lookup(env, "GIT_CEILING_DIRECTORIES")
+	value, _ := gitrepo.Lookup(env, "GIT_CEILING_DIRECTORIES")
 	var out []string
 	for _, dir := range filepath.SplitList(value) {
 		if !filepath.IsAbs(dir) {
@@ -201,19 +200,4 @@ func absolute(base, path string) string {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(base, path)
-}
-
-// readSmall reads a file of Git's bookkeeping, which is small.
-func readSmall(path string) ([]byte, error) {
-	const most = 1 << 20
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && len(data) > most {
-		return nil, os.ErrInvalid
-	}
-	return data, err
 }

@@ -1,11 +1,13 @@
 //go:build unix
 
-package gitrepo
+package gogit
 
 import (
 	"os"
 	"strconv"
 	"syscall"
+
+	"github.com/evolve-mcp/evolve/internal/gitrepo"
 )
 
 // ownedHere reports whether a path belongs to this user, or, for root under
@@ -23,6 +25,6 @@ func ownedHere(path string, env []string) bool {
 	if int(stat.Uid) == user {
 		return true
 	}
-	caller, _ := lookup(env, "SUDO_UID")
+	caller, _ := gitrepo.Lookup(env, "SUDO_UID")
 	return user == 0 && caller == strconv.Itoa(int(stat.Uid))
 }

@@ -1,4 +1,4 @@
-package gitrepo
+package gogit
 
 import (
 	"bytes"
@@ -10,21 +10,22 @@ import (
 	format "github.com/go-git/go-git/v5/plumbing/format/config"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
+	"github.com/evolve-mcp/evolve/internal/gitrepo"
 	"github.com/evolve-mcp/evolve/internal/safetext"
 )
 
 // readConfigFiles reads the files that git-config(1) names, in their order. One
 // that includes another is refused: which file that is, is Git's to decide.
 // Codes: config_invalid, unsupported.
-func readConfigFiles(at place, env []string) (*Config, error) {
-	c := &Config{}
+func readConfigFiles(at place, env []string) (*gitrepo.Config, error) {
+	c := &gitrepo.Config{}
 	for _, f := range configFiles(at, env) {
-		if err := c.addFile(f.scope, f.path); err != nil {
+		if err := addFile(c, f.scope, f.path); err != nil {
 			return nil, err
 		}
 	}
 	if on, ok := c.Last("extensions.worktreeConfig"); ok && isTrue(on.Value) {
-		if err := c.addFile("worktree", filepath.Join(at.gitDir, "config.worktree")); err != nil {
+		if err := addFile(c, "worktree", filepath.Join(at.gitDir, "config.worktree")); err != nil {
 			return nil, err
 		}
 	}
@@ -35,18 +36,18 @@ type configFile struct{ scope, path string }
 
 func configFiles(at place, env []string) []configFile {
 	var files []configFile
-	if off, _ := lookup(env, "GIT_CONFIG_NOSYSTEM"); !isTrue(off) {
-		system, given := lookup(env, "GIT_CONFIG_SYSTEM")
+	if off, _ := gitrepo.Lookup(env, "GIT_CONFIG_NOSYSTEM"); !isTrue(off) {
+		system, given := gitrepo.Lookup(env, "GIT_CONFIG_SYSTEM")
 		if !given {
 			system = "/etc/gitconfig"
 		}
 		files = append(files, configFile{"system", system})
 	}
-	if global, given := lookup(env, "GIT_CONFIG_GLOBAL"); given {
+	if global, given := gitrepo.Lookup(env, "GIT_CONFIG_GLOBAL"); given {
 		files = append(files, configFile{"global", global})
 	} else {
-		home, _ := lookup(env, "HOME")
-		xdg, _ := lookup(env, "XDG_CONFIG_HOME")
+		home, _ := gitrepo.Lookup(env, "HOME")
+		xdg, _ := gitrepo.Lookup(env, "XDG_CONFIG_HOME")
 		if xdg == "" && home != "" {
 			xdg = filepath.Join(home, ".config")
 		}
@@ -61,11 +62,11 @@ func configFiles(at place, env []string) []configFile {
 }
 
 // addFile adds the settings of one file, if it is there.
-func (c *Config) addFile(scope, path string) error {
+func addFile(c *gitrepo.Config, scope, path string) error {
 	if path == "" {
 		return nil
 	}
-	data, err := readSmall(path)
+	data, err := gitrepo.ReadSmall(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -84,17 +85,17 @@ func (c *Config) addFile(scope, path string) error {
 			return fault.New(fault.Unsupported, "the configuration file %s includes other files, which only Git reads", shown).
 				WithHint("install Git 2.38 or newer")
 		}
-		c.addOptions(scope, path, name, section.Options)
+		addOptions(c, scope, path, name, section.Options)
 		for _, sub := range section.Subsections {
-			c.addOptions(scope, path, name+"."+sub.Name, sub.Options)
+			addOptions(c, scope, path, name+"."+sub.Name, sub.Options)
 		}
 	}
 	return nil
 }
 
-func (c *Config) addOptions(scope, path, prefix string, options format.Options) {
+func addOptions(c *gitrepo.Config, scope, path, prefix string, options format.Options) {
 	for _, o := range options {
-		c.settings = append(c.settings, Setting{
+		c.Add(gitrepo.Setting{
 			Key: prefix + "." + strings.ToLower(o.Key), Value: o.Value, Scope: scope, Origin: "file:" + path,
 		})
 	}

@@ -1,4 +1,6 @@
-package gitrepo
+// Package gogit reads a repository where there is no git program, through the
+// library of that name. The program of the hooks does not link it: Git runs them.
+package gogit
 
 import (
 	"context"
@@ -13,25 +15,27 @@ import (
 
 	"github.com/evolve-mcp/evolve/internal/decl"
 	"github.com/evolve-mcp/evolve/internal/fault"
+	"github.com/evolve-mcp/evolve/internal/gitrepo"
 	"github.com/evolve-mcp/evolve/internal/safetext"
 )
 
-// GoGit reads a repository where there is no git program. It writes nothing,
+// Repo reads a repository where there is no git program. It writes nothing,
 // resolves whole ids and full ref names only, and refuses, before it reads
 // anything, each kind of repository that go-git is known to misread
 // (gogit_kinds.go). Trees are parsed and bytes are hashed by the same code as
 // with Git, so both readers see the same surfaces. It is safe for use by several
 // goroutines.
-type GoGit struct {
-	place  place
-	config *Config
-	files  *filesystem.Storage
-	store  store
+type Repo struct {
+	place   place
+	config  *gitrepo.Config
+	files   *filesystem.Storage
+	objects *objects
+	store   *gitrepo.Store
 }
 
-// OpenGoGit discovers the repository at o.Dir as Git does.
+// Open discovers the repository at o.Dir as Git does.
 // Codes: repository_unreadable, unsupported, config_invalid.
-func OpenGoGit(o Options) (*GoGit, error) {
+func Open(o gitrepo.Options) (*Repo, error) {
 	at, err := locate(o)
 	if err != nil {
 		return nil, err
@@ -46,21 +50,22 @@ func OpenGoGit(o Options) (*GoGit, error) {
 	if err := checkKind(at, config, o); err != nil {
 		return nil, err
 	}
-	g := &GoGit{place: at, config: config}
-	g.files = filesystem.NewStorageWithOptions(at.files(), cache.NewObjectLRU(goGitCache), filesystem.Options{
-		LargeObjectThreshold: goGitLarge,
+	g := &Repo{place: at, config: config}
+	g.files = filesystem.NewStorageWithOptions(at.files(), cache.NewObjectLRU(cacheBytes), filesystem.Options{
+		LargeObjectThreshold: largeBytes,
 	})
-	g.store.source, g.store.digits = &goGitObjects{files: g.files, dir: filepath.Join(at.commonDir, "objects")}, sha1Digits
+	g.objects = &objects{files: g.files, dir: filepath.Join(at.commonDir, "objects")}
+	g.store = gitrepo.NewStore(g.objects, sha1Digits)
 	return g, nil
 }
 
 const (
 	sha1Digits = 40
-	// goGitCache bounds the cache of objects, which deltas are resolved from.
-	goGitCache = 32 * cache.MiByte
-	// goGitLarge is the size in bytes above which go-git streams an object
+	// cacheBytes bounds the cache of objects, which deltas are resolved from.
+	cacheBytes = 32 * cache.MiByte
+	// largeBytes is the size in bytes above which go-git streams an object
 	// instead of holding it: more than any object that is read.
-	goGitLarge = 300 << 20
+	largeBytes = 300 << 20
 )
 
 // files is the Git directory as go-git sees it: of a linked worktree, the shared
@@ -74,7 +79,7 @@ func (p place) files() *dotgit.RepositoryFilesystem {
 }
 
 // Close lets go of the files.
-func (g *GoGit) Close() error {
+func (g *Repo) Close() error {
 	if err := g.files.Close(); err != nil {
 		return fault.New(fault.IOFailed, "the repository could not be closed").WithCause(err)
 	}
@@ -82,35 +87,31 @@ func (g *GoGit) Close() error {
 }
 
 // GitDir is the absolute path of the Git directory of this worktree.
-func (g *GoGit) GitDir() string { return g.place.gitDir }
+func (g *Repo) GitDir() string { return g.place.gitDir }
 
 // CommonDir is the absolute path of the Git directory shared by all worktrees.
-func (g *GoGit) CommonDir() string { return g.place.commonDir }
+func (g *Repo) CommonDir() string { return g.place.commonDir }
 
 // WorkTree is the absolute path of the worktree, "" in a bare repository.
-func (g *GoGit) WorkTree() string { return g.place.workTree }
+func (g *Repo) WorkTree() string { return g.place.workTree }
 
 // Config returns the settings of the configuration files.
-func (g *GoGit) Config(context.Context) (*Config, error) { return g.config, nil }
+func (g *Repo) Config(context.Context) (*gitrepo.Config, error) { return g.config, nil }
 
 // Worktrees lists the absolute paths of all worktrees.
-func (g *GoGit) Worktrees(context.Context) ([]string, error) { return g.place.worktrees(), nil }
+func (g *Repo) Worktrees(context.Context) ([]string, error) { return g.place.worktrees(), nil }
 
 // Tree returns the tree of a commit as decl reads it.
-func (g *GoGit) Tree(ctx context.Context, commit ID) (decl.Tree, error) {
-	c, err := g.store.commit(ctx, commit)
-	if err != nil {
-		return nil, err
-	}
-	return &commitTree{store: &g.store, root: c.Tree}, nil
+func (g *Repo) Tree(ctx context.Context, commit gitrepo.ID) (decl.Tree, error) {
+	return g.store.Tree(ctx, commit)
 }
 
 // WorkingTree returns the worktree's bytes on disk. Codes: repository_unreadable
 // in a bare repository.
-func (g *GoGit) WorkingTree() (decl.Tree, error) { return workingTreeAt(g.place.workTree) }
+func (g *Repo) WorkingTree() (decl.Tree, error) { return gitrepo.WorkingTreeAt(g.place.workTree) }
 
 // MergeBase is Git's to find. Codes: unsupported.
-func (g *GoGit) MergeBase(context.Context, ID, ID) (ID, error) {
+func (g *Repo) MergeBase(context.Context, gitrepo.ID, gitrepo.ID) (gitrepo.ID, error) {
 	return "", fault.New(fault.Unsupported, "without a git program, merge bases are not searched for").
 		WithHint("install Git 2.38 or newer, or name the base: evolve diff BASE HEAD")
 }
@@ -118,11 +119,11 @@ func (g *GoGit) MergeBase(context.Context, ID, ID) (ID, error) {
 // ResolveCommit resolves a whole commit id, a full ref name, or HEAD to a commit
 // id, through tags. go-git's own resolving of anything shorter differs from
 // Git's without a word. Codes: revision_unknown.
-func (g *GoGit) ResolveCommit(ctx context.Context, rev string) (ID, error) {
-	shown := safetext.Terminal(clip(rev))
+func (g *Repo) ResolveCommit(ctx context.Context, rev string) (gitrepo.ID, error) {
+	shown := safetext.Terminal(gitrepo.Clip(rev))
 	switch {
-	case isID(rev, sha1Digits):
-		return g.peel(ctx, ID(rev), shown)
+	case gitrepo.IsID(rev, sha1Digits):
+		return g.peel(ctx, gitrepo.ID(rev), shown)
 	case rev == "HEAD", strings.HasPrefix(rev, "refs/") && plumbing.ReferenceName(rev).Validate() == nil:
 		id, err := g.ref(rev, shown)
 		if err != nil {
@@ -135,7 +136,7 @@ func (g *GoGit) ResolveCommit(ctx context.Context, rev string) (ID, error) {
 }
 
 // ref reads a ref, through symbolic ones, from its own file or packed-refs.
-func (g *GoGit) ref(name, shown string) (ID, error) {
+func (g *Repo) ref(name, shown string) (gitrepo.ID, error) {
 	const most = 5 // as in Git's own SYMREF_MAXDEPTH
 	at := plumbing.ReferenceName(name)
 	for range most {
@@ -154,8 +155,8 @@ func (g *GoGit) ref(name, shown string) (ID, error) {
 			at = ref.Target()
 			continue
 		}
-		if id := ref.Hash().String(); isID(id, sha1Digits) {
-			return ID(id), nil
+		if id := ref.Hash().String(); gitrepo.IsID(id, sha1Digits) {
+			return gitrepo.ID(id), nil
 		}
 		break
 	}
@@ -163,11 +164,10 @@ func (g *GoGit) ref(name, shown string) (ID, error) {
 }
 
 // peel follows annotated tags to a commit.
-func (g *GoGit) peel(ctx context.Context, id ID, shown string) (ID, error) {
+func (g *Repo) peel(ctx context.Context, id gitrepo.ID, shown string) (gitrepo.ID, error) {
 	const most = 16 // tags of tags
-	objects := g.store.source.(*goGitObjects)
 	for range most {
-		kind, err := objects.kind(ctx, id)
+		kind, err := g.objects.kind(ctx, id)
 		if err != nil {
 			return "", err
 		}
@@ -175,16 +175,16 @@ func (g *GoGit) peel(ctx context.Context, id ID, shown string) (ID, error) {
 		case "commit":
 			return id, nil
 		case "tag":
-			data, err := objects.read(ctx, id, "tag", maxCommitBytes)
+			data, err := g.objects.Read(ctx, id, "tag", gitrepo.MaxCommitBytes)
 			if err != nil {
 				return "", err
 			}
 			first, _, _ := strings.Cut(string(data), "\n")
 			target, ok := strings.CutPrefix(first, "object ")
-			if !ok || !isID(target, sha1Digits) {
+			if !ok || !gitrepo.IsID(target, sha1Digits) {
 				return "", fault.New(fault.RevisionUnknown, "%s is a broken tag", shown)
 			}
-			id = ID(target)
+			id = gitrepo.ID(target)
 		default:
 			return "", fault.New(fault.RevisionUnknown, "%s names an object that is no commit", shown).
 				WithHint("name a branch, a tag or a commit id")

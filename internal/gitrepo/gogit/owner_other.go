@@ -1,6 +1,6 @@
 //go:build !unix
 
-package gitrepo
+package gogit
 
 // ownedHere cannot tell owners apart on this system, and lets them pass.
 func ownedHere(string, []string) bool { return true }

@@ -1,4 +1,4 @@
-package gitrepo
+package gogit
 
 import (
 	"os"
@@ -6,14 +6,15 @@ import (
 	"strings"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
+	"github.com/evolve-mcp/evolve/internal/gitrepo"
 	"github.com/evolve-mcp/evolve/internal/safetext"
 )
 
 // checkKind refuses the repositories that go-git cannot open, and those that it
 // opens and then misreads or that Git would not open.
 // Codes: unsupported, repository_unreadable.
-func checkKind(at place, config *Config, o Options) error {
-	for _, check := range []func(place, *Config, Options) string{
+func checkKind(at place, config *gitrepo.Config, o gitrepo.Options) error {
+	for _, check := range []func(place, *gitrepo.Config, gitrepo.Options) string{
 		formatVersion, extensions, borrowedObjects, promisor,
 	} {
 		if what := check(at, config, o); what != "" {
@@ -24,7 +25,7 @@ func checkKind(at place, config *Config, o Options) error {
 	return checkOwner(at, config, o)
 }
 
-func formatVersion(_ place, config *Config, _ Options) string {
+func formatVersion(_ place, config *gitrepo.Config, _ gitrepo.Options) string {
 	switch v, _ := config.Last("core.repositoryFormatVersion"); v.Value {
 	case "", "0", "1":
 		return ""
@@ -46,8 +47,8 @@ var extensionNames = map[string]string{
 	"partialclone": "a partial clone",
 }
 
-func extensions(_ place, config *Config, _ Options) string {
-	for _, s := range config.settings {
+func extensions(_ place, config *gitrepo.Config, _ gitrepo.Options) string {
+	for _, s := range config.Settings() {
 		name, ok := strings.CutPrefix(s.Key, "extensions.")
 		if !ok || s.Scope != "local" && s.Scope != "worktree" {
 			continue
@@ -63,22 +64,22 @@ func extensions(_ place, config *Config, _ Options) string {
 	return ""
 }
 
-func borrowedObjects(at place, _ *Config, o Options) string {
+func borrowedObjects(at place, _ *gitrepo.Config, o gitrepo.Options) string {
 	for _, name := range []string{"GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH"} {
-		if _, set := lookup(o.Env, name); set {
+		if _, set := gitrepo.Lookup(o.Env, name); set {
 			return "objects in another place (" + name + ")"
 		}
 	}
-	data, err := readSmall(filepath.Join(at.commonDir, "objects", "info", "alternates"))
+	data, err := gitrepo.ReadSmall(filepath.Join(at.commonDir, "objects", "info", "alternates"))
 	if err != nil && !os.IsNotExist(err) || strings.TrimSpace(string(data)) != "" {
 		return "a repository that borrows objects from another (alternates)"
 	}
 	return ""
 }
 
-func promisor(at place, config *Config, _ Options) string {
+func promisor(at place, config *gitrepo.Config, _ gitrepo.Options) string {
 	const words = "a partial clone"
-	for _, s := range config.settings {
+	for _, s := range config.Settings() {
 		if strings.HasPrefix(s.Key, "remote.") && strings.HasSuffix(s.Key, ".promisor") {
 			return words // whatever its value: without one, it means true
 		}
@@ -95,7 +96,7 @@ func promisor(at place, config *Config, _ Options) string {
 // checkOwner refuses what belongs to another user, as Git does: their
 // configuration and content are not ours to trust. safe.directory counts if it
 // names the worktree, or the Git directory where there is none, in full.
-func checkOwner(at place, config *Config, o Options) error {
+func checkOwner(at place, config *gitrepo.Config, o gitrepo.Options) error {
 	if at.inside {
 		if s, _ := config.Last("safe.bareRepository"); s.Value == "explicit" {
 			return fault.New(fault.RepositoryUnreadable, "safe.bareRepository allows no bare repository that is not named").
@@ -122,7 +123,7 @@ func checkOwner(at place, config *Config, o Options) error {
 	return nil
 }
 
-func isSafe(dir string, config *Config, env []string) bool {
+func isSafe(dir string, config *gitrepo.Config, env []string) bool {
 	safe := false
 	judge := func(value string) {
 		switch {
@@ -137,7 +138,7 @@ func isSafe(dir string, config *Config, env []string) bool {
 			judge(s.Value)
 		}
 	}
-	for _, value := range commandScopeSafeDirectories(env) {
+	for _, value := range gitrepo.SafeDirectories(env) {
 		judge(value)
 	}
 	return safe
