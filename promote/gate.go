@@ -133,7 +133,7 @@ func (g *Gate) compare(ctx context.Context, j *Judgement) error {
 	if err != nil {
 		return err
 	}
-	after, err := g.Surface(ctx, j.New)
+	after, err := g.surface(ctx, j.New, before)
 	if err != nil {
 		return err
 	}
@@ -146,6 +146,10 @@ func (g *Gate) compare(ctx context.Context, j *Judgement) error {
 
 // Surface reads the surface of a commit; "" is the empty one.
 func (g *Gate) Surface(ctx context.Context, commit gitrepo.ID) (*decl.Surface, error) {
+	return g.surface(ctx, commit, nil)
+}
+
+func (g *Gate) surface(ctx context.Context, commit gitrepo.ID, beside *decl.Surface) (*decl.Surface, error) {
 	if commit == "" {
 		return decl.Empty(), nil
 	}
@@ -153,7 +157,7 @@ func (g *Gate) Surface(ctx context.Context, commit gitrepo.ID) (*decl.Surface, e
 	if err != nil {
 		return nil, err
 	}
-	return decl.LoadSurface(ctx, tree, decl.Options{CorePatterns: g.Policy.CorePatterns})
+	return decl.LoadSurface(ctx, tree, decl.Options{CorePatterns: g.Policy.CorePatterns, Beside: beside})
 }
 
 func (g *Gate) tokens(ctx context.Context, j *Judgement) ([]review.Token, error) {

@@ -1,6 +1,9 @@
 // Command evolve-hook is what Git's hooks run at a server: pre-receive,
 // reference-transaction and post-receive. It links no MCP client and opens no
 // socket; a push starts it up to four times.
+//
+// It handles no signal: one that ends it refuses the push, its git children end
+// with it, and what it was writing is written whole or not at all.
 package main
 
 import (
@@ -8,8 +11,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/evolve-mcp/evolve/hooks"
@@ -17,10 +18,7 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	status := run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stderr)
-	stop()
-	os.Exit(status)
+	os.Exit(run(context.Background(), os.Args[1:], os.Environ(), os.Stdin, os.Stderr))
 }
 
 // run returns the exit status: 0 lets Git go on, 1 refuses, also on a bug of

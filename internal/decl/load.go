@@ -17,7 +17,10 @@ import (
 // repository is a Problem; an error (a *fault.Fault) means that it could not be
 // read at all.
 func LoadSurface(ctx context.Context, tree Tree, opt Options) (*Surface, error) {
-	l := &loader{dirs: directories{tree: tree, seen: map[string]*directory{}}, s: &Surface{items: map[ItemKey]*item{}}}
+	l := &loader{dirs: directories{tree: tree, seen: map[string]*directory{}}, s: &Surface{items: map[ItemKey]*item{}, parsed: map[parsedKey]parsedFile{}}}
+	if opt.Beside != nil {
+		l.beside = opt.Beside.parsed
+	}
 	cores, err := l.findCores(ctx, opt)
 	if err != nil {
 		return nil, err
@@ -66,6 +69,7 @@ type loader struct {
 	bound                boundSet
 	// packages are those that were read, by directory.
 	packages map[string]*npmPackage
+	beside   map[parsedKey]parsedFile
 	searched map[searchKey][2][]match
 }
 

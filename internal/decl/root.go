@@ -40,9 +40,27 @@ func (l *loader) declarations(ctx context.Context, root *directory, c *Core) err
 	return nil
 }
 
+// parsedKey is all that the reading of a declaration depends on.
+type parsedKey struct {
+	path, id string
+	mode     Mode
+}
+
+// parsedFile is a declaration as Parse returned it, of so many bytes.
+type parsedFile struct {
+	File
+	bytes int
+}
+
 // parseAll reads declarations in order, and parses them beside each other.
 func (l *loader) parseAll(ctx context.Context, dir string, entries []Entry) ([]File, error) {
-	out := make([]File, len(entries))
+	out := make([]parsedFile, len(entries))
+	known := make([]bool, len(entries))
+	for i, e := range entries {
+		if out[i], known[i] = l.beside[keyOf(dir, e)]; known[i] {
+			known[i] = l.take(out[i].bytes)
+		}
+	}
 	type text struct {
 		i    int
 		data []byte
@@ -53,33 +71,61 @@ func (l *loader) parseAll(ctx context.Context, dir string, entries []Entry) ([]F
 	for range workers {
 		parsers.Go(func() {
 			for w := range work {
-				out[w.i] = Parse(join(dir, entries[w.i].Name), entries[w.i].Mode, w.data)
+				f := Parse(join(dir, entries[w.i].Name), entries[w.i].Mode, w.data)
+				f.Problems = slices.Clip(f.Problems) // more of a surface's own may be added
+				out[w.i] = parsedFile{f, len(w.data)}
 			}
 		})
 	}
-	defer parsers.Wait()
-	defer close(work)
-	for start := 0; start < len(entries); start += batchFiles {
-		chunk := entries[start:min(start+batchFiles, len(entries))]
-		for i, data := range l.readRegular(ctx, chunk) {
-			e := chunk[i]
-			if !e.Mode.IsRegular() {
-				out[start+i] = unsupported(join(dir, e.Name), e.Mode)
-				continue
-			}
+	err := l.readTexts(ctx, dir, entries, known, func(i int, data []byte) { work <- text{i, data} })
+	close(work)
+	parsers.Wait()
+	if err != nil {
+		return nil, err
+	}
+	files := make([]File, len(entries))
+	for i, e := range entries {
+		if !e.Mode.IsRegular() {
+			out[i].File = unsupported(join(dir, e.Name), e.Mode)
+		} else if e.ID != "" && !l.full {
+			l.s.parsed[keyOf(dir, e)] = out[i]
+		}
+		files[i] = out[i].File
+	}
+	return files, nil
+}
+
+func keyOf(dir string, e Entry) parsedKey { return parsedKey{join(dir, e.Name), e.ID, e.Mode} }
+
+// readTexts reads the regular files among entries that are not known yet.
+func (l *loader) readTexts(ctx context.Context, dir string, entries []Entry, known []bool, each func(i int, data []byte)) error {
+	var at []int
+	for i, e := range entries {
+		if e.Mode.IsRegular() && !known[i] {
+			at = append(at, i)
+		}
+	}
+	for chunk := range slices.Chunk(at, batchFiles) {
+		these := make([]Entry, len(chunk))
+		for n, i := range chunk {
+			these[n] = entries[i]
+		}
+		batch := l.readRegular(ctx, these)
+		for n, i := range chunk {
+			data := batch[n]
 			if data == nil && !l.full {
 				var err error
-				if data, err = l.readFile(ctx, dir, e); err != nil {
-					return nil, err
+				if data, err = l.readFile(ctx, dir, entries[i]); err != nil {
+					return err
 				}
 			}
 			if !l.take(len(data)) {
 				data = nil // refused as a whole; the rest need not be read
 			}
-			work <- text{start + i, data}
+			each(i, data)
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // readRegular reads the regular files among entries, as many as can be had at

@@ -105,10 +105,15 @@ type Surface struct {
 	items    map[ItemKey]*item
 	named    map[string]map[string]bool
 	contents contents
+	parsed   map[parsedKey]parsedFile
 }
 
 // Options say how a surface is found.
 type Options struct {
 	// CorePatterns are the host's evolve.core patterns.
 	CorePatterns []string
+	// Beside is a surface of the same repository, or nil. A declaration that it
+	// has at the same path with the same object id is taken from it: an id names
+	// bytes for good.
+	Beside *Surface
 }

@@ -22,6 +22,54 @@ func load(t *testing.T, tree decl.Tree, patterns ...string) *decl.Surface {
 	return s
 }
 
+func loadBeside(t *testing.T, tree decl.Tree, other *decl.Surface) *decl.Surface {
+	t.Helper()
+	s, err := decl.LoadSurface(t.Context(), tree, decl.Options{Beside: other})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestBesideReadsWhatDiffers: what two surfaces share is read once, and is in
+// both what it is in each alone.
+func TestBesideReadsWhatDiffers(t *testing.T) {
+	files := map[string]string{"agent/mcp/bad.yaml": "command: [x\n", "agent/mcp/schema.yaml": "nonsense: 1\n"}
+	for i := range 40 {
+		files[fmt.Sprintf("agent/mcp/s%02d.yaml", i)] = valid
+	}
+	before := decltest.Files(files)
+	after := before.Clone()
+	after.Put("agent/mcp/s00.yaml", decl.ModeExecutable, valid)
+	after.Put("agent/mcp/s01.yaml", decl.ModeRegular, "command: other\n")
+	after.Put("agent/mcp/S02.yaml", decl.ModeRegular, valid) // s02 to a Mac
+	after.Put("agent/mcp/s03.yaml", decl.ModeSymlink, "target")
+	base := load(t, before)
+	told := codes(base)
+	after.Reads = 0
+	alone := load(t, after)
+	all := after.Reads
+	beside := loadBeside(t, after, base)
+	if fewer := after.Reads - all; fewer != 3 {
+		t.Errorf("%d reads, of %d alone; three declarations differ", fewer, all)
+	}
+	if got, want := codes(beside), codes(alone); !slices.Equal(got, want) || len(want) < 4 {
+		t.Errorf("problems %v, alone %v", got, want)
+	}
+	if got := codes(base); !slices.Equal(got, told) {
+		t.Errorf("the other surface was changed: %v, before %v", got, told)
+	}
+	if got := names(t, alone, beside); len(got) > 0 {
+		t.Errorf("it differs from itself: %v", got)
+	}
+	for i, f := range alone.Cores[0].Files {
+		g := beside.Cores[0].Files[i]
+		if f.Path != g.Path || f.State != g.State || f.SHA256 != g.SHA256 || (f.Decl == nil) != (g.Decl == nil) {
+			t.Errorf("%s: %v, alone %v", f.Path, g.State, f.State)
+		}
+	}
+}
+
 // deltas compares two trees, in both directions, with object ids and without.
 func deltas(t *testing.T, before, after *decltest.Tree) []string {
 	t.Helper()
@@ -33,6 +81,10 @@ func deltas(t *testing.T, before, after *decltest.Tree) []string {
 		back := names(t, load(t, y), load(t, x))
 		if !slices.Equal(got, back) {
 			t.Errorf("%v one way, %v the other", got, back)
+		}
+		base := load(t, x)
+		if beside := names(t, base, loadBeside(t, y, base)); !slices.Equal(got, beside) {
+			t.Errorf("%v, and %v where declarations were taken from the other surface", got, beside)
 		}
 		if i == 0 {
 			first = got

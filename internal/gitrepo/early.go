@@ -14,6 +14,7 @@ type early struct {
 	read    chan struct{} // closed when the configuration was read
 	result  *Config
 	err     error
+	reader  chan *catFile // gets the object reader's child, nil if it could not be started
 
 	mu     sync.Mutex
 	listed chan struct{} // closed when the refs were listed; nil if none were asked for
@@ -27,11 +28,18 @@ type listedRef struct {
 	symref string // what a symbolic ref names
 }
 
-// startEarly reads the configuration from where discovery starts: Git finds the
-// same repository there, and the same files.
+// startEarly starts the object reader, and reads the configuration, from where
+// discovery starts: Git finds the same repository there, and the same files.
 func (r *Repo) startEarly(ctx context.Context, refs []string) *early {
-	e := &early{read: make(chan struct{})}
+	e := &early{read: make(chan struct{}), reader: make(chan *catFile, 1)}
 	before := &Repo{git: r.git, dir: r.dir, readEnv: r.readEnv[:len(r.readEnv):len(r.readEnv)]}
+	e.running.Go(func() {
+		child, err := before.startCatFile(ctx)
+		if err != nil {
+			child = nil // the first read meets the error again
+		}
+		e.reader <- child
+	})
 	e.running.Go(func() {
 		e.result, e.err = before.readConfig(ctx)
 		close(e.read)
@@ -95,13 +103,20 @@ func (e *early) take(names []string) (known map[string]listedRef, rest []string)
 	return known, rest
 }
 
-// warm starts the object reader's child.
-func (e *early) warm(ctx context.Context, o *objectReader) {
-	e.running.Go(func() {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		_ = o.ready(ctx) // the first read meets the error again
-	})
+// child is the object reader's child, once; nil if there is none.
+func (e *early) child() *catFile {
+	if e == nil {
+		return nil
+	}
+	return <-e.reader
+}
+
+// drop ends what was started, where the repository cannot be opened.
+func (e *early) drop() {
+	if child := e.child(); child != nil {
+		child.end()
+	}
+	e.wait()
 }
 
 // config is the configuration that was read early, once: whoever asks again

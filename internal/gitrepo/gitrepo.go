@@ -86,15 +86,16 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	if o.Early {
 		r.early = r.startEarly(ctx, o.EarlyRefs)
 	}
-	if err := r.discover(ctx); err != nil {
-		r.early.wait()
-		return nil, err
+	if !o.Hook || !r.discoverHook() {
+		if err := r.discover(ctx); err != nil {
+			r.early.drop()
+			return nil, err
+		}
 	}
+	r.settle()
 	r.objects = newObjectReader(ctx, r)
+	r.objects.child = r.early.child()
 	r.store = NewStore(r.objects, r.digits())
-	if o.Early {
-		r.early.warm(ctx, r.objects)
-	}
 	return r, nil
 }
 
@@ -126,7 +127,6 @@ func (r *Repo) discover(ctx context.Context) error {
 	if r.workTree == r.gitDir {
 		r.workTree = "" // a hook of a push: Git takes its own directory for the worktree
 	}
-	r.settle()
 	if r.format != "sha1" && r.format != "sha256" {
 		return fault.New(fault.Unsupported, "the repository uses an object format that evolve does not know")
 	}

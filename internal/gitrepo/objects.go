@@ -56,16 +56,18 @@ func newObjectReader(ctx context.Context, r *Repo) *objectReader {
 	return &objectReader{
 		format: r.format,
 		digits: r.digits(),
-		start: func() (*catFile, error) {
-			ctx, cancel := context.WithCancel(ctx)
-			c := &catFile{cmd: r.child(ctx, command{args: []string{"cat-file", "--batch-command"}}), stop: cancel}
-			if err := c.begin(); err != nil {
-				cancel()
-				return nil, err
-			}
-			return c, nil
-		},
+		start:  func() (*catFile, error) { return r.startCatFile(ctx) },
 	}
+}
+
+func (r *Repo) startCatFile(ctx context.Context) (*catFile, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	c := &catFile{cmd: r.child(ctx, command{args: []string{"cat-file", "--batch-command"}}), stop: cancel}
+	if err := c.begin(); err != nil {
+		cancel()
+		return nil, err
+	}
+	return c, nil
 }
 
 func (c *catFile) begin() (err error) {
