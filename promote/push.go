@@ -109,11 +109,7 @@ func (g *Gate) CheckClaim(ctx context.Context, ref string, present, next gitrepo
 		tokens = append(tokens, t)
 		beside[t] = gitrepo.ID(c.Records[i])
 	}
-	records, err := review.Load(ctx, g.Repo, g.Policy, tokens, beside, now)
-	if err != nil {
-		return err
-	}
-	return review.CheckUnderLock(ctx, g.Repo, g.Policy, records, now)
+	return review.CheckTokensUnderLock(ctx, g.Repo, g.Policy, tokens, beside, now)
 }
 
 // SettlePushed writes the audit line of a pushed move that was made, from its

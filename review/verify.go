@@ -76,23 +76,52 @@ func CheckUnderLock(ctx context.Context, repo *gitrepo.Repo, p *Policy, records 
 	if len(records) == 0 {
 		return nil
 	}
-	t, err := loadTrust(repo, p)
+	trust, err := loadTrust(repo, p)
 	if err != nil {
 		return err
 	}
 	for _, r := range records {
-		if err := r.authenticate(t, now); err != nil {
-			return err
-		}
 		r.revocationRead = false // what was read before the lock counts no more
-		if err := r.revoked(ctx, repo); err != nil {
-			return err
-		}
-		if err := r.inTime(p, now); err != nil {
+		if err := r.holds(ctx, repo, p, trust, now); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// CheckTokensUnderLock is CheckUnderLock in another process than judged the move:
+// it reads the records of the tokens itself, so it must run under the lock from
+// its start. beside are records that come with a push and are no refs yet; it may
+// be nil. Codes: those of CheckUnderLock, token_malformed, token_unknown.
+func CheckTokensUnderLock(ctx context.Context, repo *gitrepo.Repo, p *Policy, tokens []Token, beside map[Token]gitrepo.ID, now time.Time) error {
+	if len(tokens) == 0 {
+		return nil
+	}
+	trust, err := loadTrust(repo, p)
+	if err != nil {
+		return err
+	}
+	for _, t := range tokens {
+		r, err := load(ctx, repo, t, beside)
+		if err != nil {
+			return err
+		}
+		if err := r.holds(ctx, repo, p, trust, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// holds checks what can change while a record stays the same.
+func (r *Record) holds(ctx context.Context, repo *gitrepo.Repo, p *Policy, trust *trust, now time.Time) error {
+	if err := r.authenticate(trust, now); err != nil {
+		return err
+	}
+	if err := r.revoked(ctx, repo); err != nil {
+		return err
+	}
+	return r.inTime(p, now)
 }
 
 // verifier holds tokens against one move.

@@ -352,12 +352,23 @@ func TestUnderLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := func(now time.Time) error { return CheckUnderLock(h.ctx, h.repo, p, records, now) }
+	again := func(now time.Time) error {
+		t.Helper()
+		err := CheckUnderLock(h.ctx, h.repo, p, records, now)
+		other := CheckTokensUnderLock(h.ctx, h.repo, p, []Token{r.Token}, nil, now)
+		if fault.CodeOf(err) != fault.CodeOf(other) || (err == nil) != (other == nil) {
+			t.Errorf("the process that judged says %v, another one %v", err, other)
+		}
+		return err
+	}
 	if err := again(noon); err != nil {
 		t.Fatal(err)
 	}
 	if err := CheckUnderLock(h.ctx, h.repo, p, nil, noon); err != nil {
 		t.Errorf("without records: %v", err)
+	}
+	if err := CheckTokensUnderLock(h.ctx, h.repo, p, nil, nil, noon); err != nil {
+		t.Errorf("without tokens: %v", err)
 	}
 	wantCode(t, again(noon.Add(24*time.Hour)), fault.TokenExpired)
 	write(t, file, "# nobody any more\n")
