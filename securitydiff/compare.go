@@ -3,7 +3,9 @@ package securitydiff
 import (
 	"cmp"
 	"context"
+	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/evolve-mcp/evolve/internal/decl"
 	"github.com/evolve-mcp/evolve/internal/redact"
@@ -46,7 +48,7 @@ func Compare(ctx context.Context, before, after *decl.Surface, o Options) (*Repo
 type comparison struct {
 	ctx           context.Context //nolint:containedctx // lives for one call of Compare
 	before, after *decl.Surface
-	old, new      *viewer
+	old, new      side
 	guard         *redact.Guard
 	// files are the declarations of both sides by core and path.
 	oldFiles, newFiles map[[2]string]*decl.File
@@ -57,8 +59,8 @@ type comparison struct {
 func newComparison(ctx context.Context, before, after *decl.Surface, o Options) *comparison {
 	c := &comparison{ctx: ctx, before: before, after: after, guard: &redact.Guard{}}
 	known := setOf(o.KnownValues)
-	c.old = &viewer{surface: before, fingerprint: o.Fingerprinter, guard: c.guard, known: known}
-	c.new = &viewer{surface: after, fingerprint: o.Fingerprinter, guard: c.guard, known: known}
+	c.old = side{surface: before, fingerprint: o.Fingerprinter, known: known}
+	c.new = side{surface: after, fingerprint: o.Fingerprinter, known: known}
 	c.oldFiles, c.newFiles = filesOf(before), filesOf(after)
 	return c
 }
@@ -74,17 +76,15 @@ func filesOf(s *decl.Surface) map[[2]string]*decl.File {
 	return out
 }
 
-// changes turns the items that differ into changes.
+// changes turns the items that differ into changes, in their order.
 func (c *comparison) changes(deltas []decl.Delta) error {
-	renamed := c.renames(deltas)
+	pairs := c.pairs(deltas)
+	c.look(pairs)
 	for _, d := range deltas {
 		switch d.Key.Kind {
 		case decl.KindDeclaration:
-			key := [2]string{d.Key.Core, d.Key.Path}
-			if from, ok := renamed[key]; ok {
-				c.declaration(d.Key.Core, c.oldFiles[from], c.newFiles[key])
-			} else if !renamedAway(renamed, key) {
-				c.declaration(d.Key.Core, c.oldFiles[key], c.newFiles[key])
+			if p := pairs[d.Key]; p != nil {
+				c.declaration(p)
 			}
 		case decl.KindAgent:
 			c.agent(d)
@@ -95,6 +95,56 @@ func (c *comparison) changes(deltas []decl.Delta) error {
 		}
 	}
 	return nil
+}
+
+// pair is one declaration before and after; one of them may be nil.
+type pair struct {
+	core          string
+	before, after *decl.File
+	b, a          *view
+	change        Change
+}
+
+// pairs are the declarations that differ, by the item that a change is told of: a
+// renamed one by its new name.
+func (c *comparison) pairs(deltas []decl.Delta) map[decl.ItemKey]*pair {
+	renamed := c.renames(deltas)
+	away := map[[2]string]bool{}
+	for _, from := range renamed {
+		away[from] = true
+	}
+	out := map[decl.ItemKey]*pair{}
+	for _, d := range deltas {
+		key := [2]string{d.Key.Core, d.Key.Path}
+		if d.Key.Kind != decl.KindDeclaration || away[key] {
+			continue
+		}
+		before := key
+		if from, ok := renamed[key]; ok {
+			before = from
+		}
+		out[d.Key] = &pair{core: d.Key.Core, before: c.oldFiles[before], after: c.newFiles[key]}
+	}
+	return out
+}
+
+// look judges the pairs, beside each other: none depends on another.
+func (c *comparison) look(pairs map[decl.ItemKey]*pair) {
+	work := make(chan *pair, len(pairs))
+	for _, p := range pairs {
+		work <- p
+	}
+	close(work)
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(pairs)) {
+		workers.Go(func() {
+			for p := range work {
+				p.b, p.a = c.old.of(p.before), c.new.of(p.after)
+				p.change = p.judge(c.ctx)
+			}
+		})
+	}
+	workers.Wait()
 }
 
 // renames pairs a removed declaration with an added one of equal bytes.
@@ -122,39 +172,36 @@ func (c *comparison) renames(deltas []decl.Delta) map[[2]string][2]string {
 	return out
 }
 
-func renamedAway(renamed map[[2]string][2]string, key [2]string) bool {
-	for _, from := range renamed {
-		if from == key {
-			return true
+// declaration adds the change of one declaration.
+func (c *comparison) declaration(p *pair) {
+	c.names.add(p.core)
+	for _, v := range []*view{p.b, p.a} {
+		if v != nil {
+			c.guard.Withhold(v.withheld...)
+			c.names.view(v)
 		}
 	}
-	return false
+	c.out = append(c.out, p.change)
 }
 
-// declaration adds the change of one declaration. before is nil if it is new,
-// after if it is gone.
-func (c *comparison) declaration(core string, before, after *decl.File) {
-	ch := Change{Core: showCore(core), Subject: SubjectDeclaration, Fields: []Field{}, Findings: []Finding{}}
-	var b, a *view
-	c.names.add(core)
-	if before != nil {
-		b = c.old.of(before)
-		c.names.view(b)
-		ch.Before, ch.BeforeState = b.sum, string(before.State)
+// judge is the change of one declaration: what it is, its fields and findings.
+func (p *pair) judge(ctx context.Context) Change {
+	ch := Change{Core: showCore(p.core), Subject: SubjectDeclaration, Fields: []Field{}, Findings: []Finding{}}
+	b, a := p.b, p.a
+	if b != nil {
+		ch.Before, ch.BeforeState = b.sum, string(p.before.State)
 		ch.ServerID, ch.Path = b.sum.ServerID, b.sum.Path
 	}
-	if after != nil {
-		a = c.new.of(after)
-		c.names.view(a)
-		ch.After, ch.AfterState = a.sum, string(after.State)
+	if a != nil {
+		ch.After, ch.AfterState = a.sum, string(p.after.State)
 		ch.ServerID, ch.Path = a.sum.ServerID, a.sum.Path
 	}
 	switch {
-	case before == nil:
+	case b == nil:
 		ch.Change = Added
-	case after == nil:
+	case a == nil:
 		ch.Change = Removed
-	case before.Path != after.Path:
+	case p.before.Path != p.after.Path:
 		ch.Change, ch.OldPath = Renamed, b.sum.Path
 	default:
 		ch.Change = Modified
@@ -163,16 +210,16 @@ func (c *comparison) declaration(core string, before, after *decl.File) {
 		ch.Fields = append(ch.Fields, fieldsOf(b, a)...)
 		if ch.Change == Modified && len(ch.Fields) == 0 {
 			ch.Change = Formatting
-			if before.Mode != after.Mode {
+			if p.before.Mode != p.after.Mode {
 				ch.Change = Modified
-				ch.Fields = append(ch.Fields, Field{Name: "mode", Change: FieldChanged, Before: modeText(before.Mode), After: modeText(after.Mode)})
+				ch.Fields = append(ch.Fields, Field{Name: "mode", Change: FieldChanged, Before: modeText(p.before.Mode), After: modeText(p.after.Mode)})
 			}
 		}
 	} else if a != nil || b != nil {
 		ch.Fields = append(ch.Fields, outlineFields(b, a)...)
 	}
-	ch.Findings = judge(c.ctx, ch.Change, b, a)
-	c.out = append(c.out, ch)
+	ch.Findings = judge(ctx, ch.Change, b, a)
+	return ch
 }
 
 func modeText(m decl.Mode) redact.Shown {

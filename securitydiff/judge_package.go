@@ -59,7 +59,7 @@ func scriptRuns(script string) []arg {
 			if !runner.active() {
 				continue
 			}
-			r := &argReader{v: &viewer{guard: &redact.Guard{}}, program: programName(w), runner: runner}
+			r := &argReader{v: &viewer{}, program: programName(w), runner: runner}
 			for j, s := range words[i+1:] {
 				if a := r.one(j, s); a.kind == argPackage || a.kind == argImage {
 					out = append(out, a)

@@ -69,7 +69,7 @@ func credentialURL(s string) bool {
 	if m == nil {
 		return false
 	}
-	v := &viewer{guard: &redact.Guard{}}
+	v := &viewer{}
 	u := v.readURL(s)
 	return u.userinfo != "" || u.hasSecret()
 }

@@ -14,7 +14,7 @@ import (
 // about a change, are not among them.
 func Lint(ctx context.Context, surface *decl.Surface, o Options) (*LintReport, error) {
 	guard := &redact.Guard{}
-	v := &viewer{surface: surface, fingerprint: o.Fingerprinter, guard: guard, known: setOf(o.KnownValues)}
+	s := side{surface: surface, fingerprint: o.Fingerprinter, known: setOf(o.KnownValues)}
 	changes := []Change{}
 	names := &atoms{}
 	for i := range surface.Cores {
@@ -24,7 +24,8 @@ func Lint(ctx context.Context, surface *decl.Surface, o Options) (*LintReport, e
 		names.agent(&core.Agent)
 		for j := range core.Files {
 			f := &core.Files[j]
-			w := v.of(f)
+			w := s.of(f)
+			guard.Withhold(w.withheld...)
 			names.view(w)
 			found := &verdicts{}
 			if w.d == nil {

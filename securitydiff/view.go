@@ -23,6 +23,7 @@ type view struct {
 	url         urlView
 	env         []entryView
 	headers     []entryView
+	withheld    []redact.Raw // for the last guard
 }
 
 // entryView is one environment variable or header.
@@ -45,21 +46,26 @@ const (
 	valueOdd valueKind = "unresolvable"
 )
 
-// viewer makes views of the declarations of one surface, and remembers what it
-// withholds.
-type viewer struct {
+// side is one surface of a report, and what views of its declarations share. It
+// is safe for use by several goroutines.
+type side struct {
 	surface     *decl.Surface
 	fingerprint redact.Fingerprinter
-	guard       *redact.Guard
 	known       map[string]bool
-	path        string
-	d           *decl.Declaration
+}
+
+// viewer makes the view of one declaration, and remembers what it withholds.
+type viewer struct {
+	side
+	path     string
+	d        *decl.Declaration
+	withheld []redact.Raw
 }
 
 // withhold notes a value that is not shown, for the last guard.
 func (v *viewer) withhold(value string) {
 	if value != "" && !v.known[value] && !plainWord(value) {
-		v.guard.Withhold(redact.NewRaw(value))
+		v.withheld = append(v.withheld, redact.NewRaw(value))
 	}
 }
 
@@ -77,9 +83,18 @@ func (v *viewer) nestedShell(args []arg) bool {
 	return false
 }
 
-// of makes the view of a file.
-func (v *viewer) of(f *decl.File) *view {
-	v.path, v.d = f.Path, f.Decl
+// of makes the view of a file, nil of none.
+func (s side) of(f *decl.File) *view {
+	if f == nil {
+		return nil
+	}
+	v := &viewer{side: s, path: f.Path, d: f.Decl}
+	out := v.look(f)
+	out.withheld = v.withheld
+	return out
+}
+
+func (v *viewer) look(f *decl.File) *view {
 	if f.Decl == nil {
 		return v.unread(f)
 	}
@@ -107,7 +122,7 @@ func reveal(list []redact.Raw) []string {
 // unread is the view of a file that is no valid declaration: its names only.
 func (v *viewer) unread(f *decl.File) *view {
 	out := &view{file: f}
-	v.guard.Withhold(f.Outline.Values...)
+	v.withheld = append(v.withheld, f.Outline.Values...)
 	for _, n := range f.Outline.Env {
 		out.env = append(out.env, entryView{name: n.Reveal(), shown: nameAt(redact.EnvName, n.Reveal())})
 	}
