@@ -14,8 +14,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(byHandVariable) != "" {
+	switch {
+	case os.Getenv(byHandVariable) != "":
 		os.Exit(byHand())
+	case os.Getenv(timerVariable) != "":
+		os.Exit(timer())
 	}
 	dir, err := os.MkdirTemp("", "evolve-bench-")
 	if err == nil {
@@ -46,63 +49,123 @@ var gateShapes = []shape{
 	{name: "28,000 objects, 200,000 refs", objects: 28_000, refs: 200_000},
 }
 
-// table collects rows of the results.
+// table is the text of one part of the results.
 type table struct{ text strings.Builder }
 
 func (b *table) row(cells ...string) { fmt.Fprintf(&b.text, "| %s |\n", strings.Join(cells, " | ")) }
 
-func (b *table) head(title string, cells ...string) {
-	fmt.Fprintf(&b.text, "\n## %s\n\n", title)
+// head begins a table.
+func (b *table) head(cells ...string) {
+	b.text.WriteString("\n")
 	b.row(cells...)
 	fmt.Fprintf(&b.text, "|%s\n", strings.Repeat("---|", len(cells)))
 }
 
-// TestBench measures everything and, if BENCH_RESULTS names a file, writes it.
-func TestBench(t *testing.T) {
-	started := time.Now()
-	path := os.Getenv("BENCH_RESULTS")
-	if part := os.Getenv("BENCH_ONLY"); part != "" {
-		if text := only(t, part, started); path != "" && !t.Failed() {
-			noError(t, os.WriteFile(path, []byte(text), 0o644))
-		}
-		return
-	}
-	var b table
-	gate(t, &b)
-	report(t, &b)
-	history(t, &b)
-	launched(t, &b)
-	starts(t, &b)
-	servers(t, &b)
-	t.Log(b.text.String())
-	if path == "" || t.Failed() {
-		return
-	}
-	noError(t, os.WriteFile(path, []byte(head(started)+b.text.String()), 0o644))
+// parts are what is measured, in the order of the results. BENCH_ONLY names some
+// of them.
+var parts = []struct {
+	name, title string
+	run         func(*testing.T, *table)
+}{
+	{"gate", "The gate on one changed declaration of 20", gate},
+	{"push", "A push, as a person waits for it", pushes},
+	{"report", "1,000 changed declarations", report},
+	{"history", "A review whose base is 5,000 commits old", history},
+	{"launched", "A server that is started from a directory of 5,000 files, one of them changed", launched},
+	{"starts", "Starting and ending", starts},
+	{"servers", "Listing the tools of eight real servers", servers},
 }
 
-func head(started time.Time) string {
-	say := func(args ...string) string {
-		out, err := exec.Command(args[0], args[1:]...).Output()
-		if err != nil {
-			return "unknown"
-		}
-		return strings.TrimSpace(string(out))
+// TestBench measures and, if BENCH_RESULTS names a file, puts each part into it.
+func TestBench(t *testing.T) {
+	only := map[string]bool{}
+	for name := range strings.SplitSeq(os.Getenv("BENCH_ONLY"), ",") {
+		only[name] = name != ""
 	}
+	all := len(only) == 1 && !only[""] && os.Getenv("BENCH_ONLY") == ""
+	for _, p := range parts {
+		if !all && !only[p.name] {
+			continue
+		}
+		delete(only, p.name)
+		t.Run(p.name, func(t *testing.T) {
+			b := table{}
+			fmt.Fprintf(&b.text, "%s\n", circumstances(t))
+			p.run(t, &b)
+			t.Log(b.text.String())
+			if path := os.Getenv("BENCH_RESULTS"); path != "" && !t.Failed() {
+				keep(t, path, p.title, b.text.String())
+			}
+		})
+	}
+	delete(only, "")
+	for name := range only {
+		t.Errorf("BENCH_ONLY names %q, which is no part", name)
+	}
+}
+
+// circumstances is one line about a measurement.
+func circumstances(t *testing.T) string {
+	t.Helper()
+	load, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		load = []byte("unknown unknown")
+	}
+	return fmt.Sprintf("Commit `%s`, %s; median of %d; load average before: %s.",
+		say("git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"), time.Now().UTC().Format("2006-01-02 15:04 UTC"), runs(),
+		strings.Fields(string(load))[0])
+}
+
+func say(args ...string) string {
+	out, err := exec.Command(args[0], args[1:]...).Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// keep writes the results again, with one part's text changed.
+func keep(t *testing.T, path, title, text string) {
+	t.Helper()
+	old, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for i, section := range strings.Split(string(old), "\n## ") {
+		if head, rest, _ := strings.Cut(section, "\n"); i > 0 {
+			texts[head] = strings.Trim(rest, "\n")
+		}
+	}
+	texts[title] = strings.Trim(text, "\n")
+	var out strings.Builder
+	out.WriteString(resultsHead())
+	for _, p := range parts {
+		if text, ok := texts[p.title]; ok {
+			fmt.Fprintf(&out, "\n## %s\n\n%s\n", p.title, text)
+		}
+	}
+	noError(t, os.WriteFile(path, []byte(out.String()), 0o644))
+}
+
+func resultsHead() string {
 	return fmt.Sprintf(`# Benchmarks
 
-`+"`"+`internal/bench`+"`"+` holds the program; what the figures mean, and what they miss, is in [performance.md](performance.md).
+Written by `+"`make bench`"+`: evolve beside Git on the same work, process against process, in turns, in one run. A figure is
+the median wall time, and the largest resident set of the program or a child of it. What counts are the ratios; the times
+move with the machine and with what else it does. What they mean, and which aims they miss, is in
+[performance.md](performance.md). Do not edit; one part alone is measured again by `+"`BENCH_ONLY=NAME make bench`"+` (%s).
 
-Written by `+"`make bench`"+`: evolve beside Git on the same work, process against process, in turns, in one run. Each figure is the
-median of %d runs: wall time, and the largest resident set of the program or a child of it. What counts are the ratios; the
-times move with the machine and with what else it does. Do not edit; run it again.
+Machine: %s/%s, %d CPUs, %s, %s.
+`, partNames(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), say("git", "--version"))
+}
 
-* commit: `+"`%s`"+`
-* date: %s, took %s
-* machine: %s/%s, %d CPUs, %s, %s
-`, runs(), say("git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"),
-		started.UTC().Format("2006-01-02 15:04 UTC"), time.Since(started).Round(time.Second),
-		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), say("git", "--version"))
+func partNames() string {
+	var names []string
+	for _, p := range parts {
+		names = append(names, p.name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // git is a piece of git's work.
@@ -133,17 +196,18 @@ func (r *repo) preReceive() work {
 		stdin: []byte(r.live + " " + r.main + " refs/heads/live\n"),
 		env:   []string{"GIT_DIR=.", "GIT_PUSH_OPTION_COUNT=1", "GIT_PUSH_OPTION_0=" + r.token},
 		// The push would go on, and the claim with it.
-		before: func() { _ = os.RemoveAll(filepath.Join(r.dir, "evolve", "claims")) },
+		before: func(*testing.T) { _ = os.RemoveAll(filepath.Join(r.dir, "evolve", "claims")) },
 	}
 }
 
 func gate(t *testing.T, b *table) {
 	t.Helper()
-	b.head("The gate on one changed declaration of 20", "repository", "`git diff-tree` of the MCP root", "`evolve-hook pre-receive`", "ratio",
+	b.head("repository", "`git diff-tree` of the MCP root", "`evolve-hook pre-receive`", "ratio",
 		"`evolve verify`", "ratio")
 	var first []cost
 	var flat table
-	flat.head("The gate, against itself in the smallest repository", "repository", "time of `evolve-hook pre-receive`", "memory", "time of `evolve verify`", "memory")
+	flat.text.WriteString("\nThe same, against the smallest repository:\n")
+	flat.head("repository", "time of `evolve-hook pre-receive`", "memory", "time of `evolve verify`", "memory")
 	for _, s := range gateShapes {
 		s.servers, s.changed = 20, 1
 		r := makeRepo(t, s)
@@ -176,7 +240,7 @@ func report(t *testing.T, b *table) {
 	batch := git("cat-file", "--batch")
 	batch.stdin = []byte(blobs.String())
 	c := measure(t, r, batch, evolve("diff", r.live, r.main), evolve("diff", r.live, r.main, "--format", "json"), r.verify())
-	b.head("1,000 changed declarations", "work", "cost", "ratio")
+	b.head("work", "cost", "ratio")
 	b.row("`git cat-file --batch` of the 2,000 blobs", c[0].String(), "1")
 	for i, name := range []string{"`evolve diff`", "`evolve diff --format json`", "`evolve verify`"} {
 		b.row(name, c[i+1].String(), fmt.Sprintf("%.1f", ratio(c[i+1], c[0])))
@@ -188,7 +252,7 @@ func history(t *testing.T, b *table) {
 	const behind = 5000
 	r := makeRepo(t, shape{objects: 100_000, servers: 20, changed: 1, behind: behind})
 	c := measure(t, r, git("rev-list", "--count", r.base+".."+r.live, "--", "agent"), r.verify(), r.preReceive())
-	b.head("A review whose base is 5,000 commits old", "work", "cost", "ratio")
+	b.head("work", "cost", "ratio")
 	b.row("`git rev-list BASE..REF -- agent`", c[0].String(), "1")
 	b.row("`evolve verify`", c[1].String(), fmt.Sprintf("%.1f", ratio(c[1], c[0])))
 	b.row("`evolve-hook pre-receive`", c[2].String(), fmt.Sprintf("%.1f", ratio(c[2], c[0])))
@@ -205,21 +269,30 @@ func launched(t *testing.T, b *table) {
 	batch := git("cat-file", "--batch")
 	batch.stdin = []byte(ids.String())
 	c := measure(t, r, batch, git("ls-tree", "-r", r.main, "servers"), r.verify(), r.preReceive())
-	b.head("A server that is started from a directory of 5,000 files, one of them changed", "work", "cost", "ratio")
+	b.head("work", "cost", "ratio")
 	b.row("`git cat-file --batch` of the 5,000 files", c[0].String(), "1")
 	b.row("`git ls-tree -r` of the directory", c[1].String(), fmt.Sprintf("%.1f", ratio(c[1], c[0])))
 	b.row("`evolve verify`", c[2].String(), fmt.Sprintf("%.1f", ratio(c[2], c[0])))
 	b.row("`evolve-hook pre-receive`", c[3].String(), fmt.Sprintf("%.1f", ratio(c[3], c[0])))
 }
 
-// starts is what a program costs that does nothing.
+// starts is what a program costs that does nothing, and what the git processes
+// cost that the gate on a push starts: its floor.
 func starts(t *testing.T, b *table) {
 	t.Helper()
-	r := makeRepo(t, shape{objects: 100, servers: 1, changed: 1})
+	r := makeRepo(t, shape{objects: 28_000, servers: 20, changed: 1})
 	idle := work{name: "evolve-hook", path: program("evolve-hook"), args: []string{"reference-transaction", "aborted"}}
-	c := measure(t, r, git("version"), idle, evolve("version"))
-	b.head("Starting and ending", "program", "cost", "package initialisation (`GODEBUG=inittrace=1`)")
-	b.row("`git version`", c[0].String(), "")
-	b.row("`evolve-hook reference-transaction aborted`", c[1].String(), initialisation(t, idle))
-	b.row("`evolve version`", c[2].String(), initialisation(t, evolve("version")))
+	none := git("cat-file", "--batch-command")
+	none.stdin = []byte("info " + r.main + "\n")
+	c := measure(t, r, git("version"), git("diff-tree", "-r", r.live, r.main, "--", "agent/mcp"),
+		git("config", "--list", "-z", "--show-origin", "--show-scope", "--includes"),
+		git("for-each-ref", "--format=%(objecttype) %(objectname) %(refname) %(symref)", "refs/heads/live"),
+		none, idle, evolve("version"))
+	b.head("program", "cost", "package initialisation (`GODEBUG=inittrace=1`)")
+	for i, name := range []string{"`git version`", "`git diff-tree` of the MCP root", "`git config --list`", "`git for-each-ref` of one ref",
+		"`git cat-file --batch-command` of one object"} {
+		b.row(name, c[i].String(), "")
+	}
+	b.row("`evolve-hook reference-transaction aborted`", c[5].String(), initialisation(t, idle))
+	b.row("`evolve version`", c[6].String(), initialisation(t, evolve("version")))
 }

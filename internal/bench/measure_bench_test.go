@@ -4,6 +4,8 @@ package bench
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,7 +30,7 @@ type work struct {
 	stdin []byte
 	env   []string
 	// before runs, not timed, before each run.
-	before func()
+	before func(*testing.T)
 }
 
 // cost is what one piece of work took.
@@ -74,33 +76,68 @@ func median(all []cost) cost {
 	return c
 }
 
-func (w work) once(t *testing.T, r *repo) cost {
-	t.Helper()
-	cmd := exec.Command(w.path, w.args...)
-	cmd.Dir, cmd.Env = r.dir, append(slices.Clone(r.env), w.env...)
-	if w.stdin != nil {
-		cmd.Stdin = bytes.NewReader(w.stdin)
+// timerVariable makes this test's program run one piece of work and print what it
+// cost. A child's largest resident set begins with that of the program that
+// starts it (Linux counts what a vfork shares), so it is started from a small one.
+const timerVariable = "EVOLVE_BENCH_TIMER"
+
+// timed is what the timer is told.
+type timed struct {
+	Path, Dir string
+	Args, Env []string
+	Stdin     []byte
+}
+
+// timer reads what it is told from its standard input.
+func timer() int {
+	fail := func(err error) int {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	noError(t, err)
-	defer func() { _ = out.Close() }()
-	cmd.Stdout = out
-	if w.before != nil {
-		w.before()
+	var w timed
+	if err := json.NewDecoder(os.Stdin).Decode(&w); err != nil {
+		return fail(err)
+	}
+	cmd := exec.Command(w.Path, w.Args...)
+	cmd.Dir, cmd.Env, cmd.Stderr = w.Dir, w.Env, os.Stderr
+	if w.Stdin != nil {
+		cmd.Stdin = bytes.NewReader(w.Stdin)
 	}
 	start := time.Now()
-	err = cmd.Run()
+	err := cmd.Run()
 	wall := time.Since(start)
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", w.name, err, stderr.Bytes())
+		return fail(err)
 	}
 	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	if !ok {
-		t.Fatal("no resource usage here")
+		return fail(errors.New("no resource usage here"))
 	}
-	return cost{wall: wall, peak: int64(usage.Maxrss)}
+	fmt.Println(int64(wall), usage.Maxrss)
+	return 0
+}
+
+func (w work) once(t *testing.T, r *repo) cost {
+	t.Helper()
+	told, err := json.Marshal(timed{Path: w.path, Dir: r.dir, Args: w.args, Env: append(slices.Clone(r.env), w.env...), Stdin: w.stdin})
+	noError(t, err)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), timerVariable+"=1")
+	cmd.Stdin = bytes.NewReader(told)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if w.before != nil {
+		w.before(t)
+	}
+	out, err := cmd.Output()
+	var c cost
+	if err == nil {
+		_, err = fmt.Sscan(string(out), &c.wall, &c.peak)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", w.name, err, stderr.Bytes())
+	}
+	return c
 }
 
 func (c cost) String() string {

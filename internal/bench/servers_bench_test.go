@@ -10,11 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
-
-// serversTitle is the section that servers writes.
-const serversTitle = "Listing the tools of eight real servers"
 
 // countServers is how many servers are listed, each a process of its own.
 const countServers = 8
@@ -24,7 +20,7 @@ const countServers = 8
 // server again.
 func servers(t *testing.T, b *table) {
 	t.Helper()
-	b.text.WriteString("\n## " + serversTitle + "\n\n")
+	b.text.WriteString("\n")
 	real, err := peers("servers")
 	if err != nil {
 		fmt.Fprintf(&b.text, "Not measured: %v.\n", err)
@@ -48,9 +44,8 @@ func servers(t *testing.T, b *table) {
 		fmt.Fprintf(&b.text, "Other clients were not measured: %v.\n\n", err)
 	}
 	fmt.Fprintf(&b.text, "`@modelcontextprotocol/server-everything`, %d times over stdio; each client starts the servers, lists their tools and ends\n"+
-		"them. By `BENCH_ONLY=servers make bench`.\n\n", countServers)
-	b.row("client", "wall time, peak of one process", "beside by hand")
-	b.text.WriteString("|---|---|---|\n")
+		"them.\n", countServers)
+	b.head("client", "wall time, peak of one process", "beside by hand")
 	costs := measure(t, r, all...)
 	for i, w := range all {
 		b.row(w.name, costs[i].String(), fmt.Sprintf("%.2f", ratio(costs[i], costs[0])))
@@ -122,29 +117,4 @@ func otherClients(t *testing.T, dir, clients, node, script string) []work {
 		{name: "`mcporter list` 0.12.3", path: newer, args: []string{filepath.Join(bin, "mcporter"), "list", "--config", "mcporter.json"}},
 		{name: "`mcp-inspector --cli` 2.12.0, four at a time", path: "/bin/sh", args: []string{"-c", each}},
 	}
-}
-
-// only does the one part that BENCH_ONLY names, and puts it into the results that
-// are there.
-func only(t *testing.T, name string, started time.Time) string {
-	t.Helper()
-	if name != "servers" {
-		t.Fatalf("BENCH_ONLY is %q; servers is the one part that can be done alone", name)
-	}
-	var b table
-	servers(t, &b)
-	t.Log(b.text.String())
-	old, err := os.ReadFile(os.Getenv("BENCH_RESULTS"))
-	if err != nil {
-		return head(started) + b.text.String()
-	}
-	before, rest, found := strings.Cut(string(old), "\n## "+serversTitle+"\n")
-	if !found {
-		return string(old) + b.text.String()
-	}
-	_, after, more := strings.Cut(rest, "\n## ")
-	if more {
-		after = "\n## " + after
-	}
-	return before + b.text.String() + after
 }
