@@ -20,10 +20,16 @@ type hook struct {
 
 // inRepo opens the repository as a hook does, configuration from the environment
 // left out, and does what the hook is for. A repository that guards nothing is
-// one of many that a shared hooks directory serves: there is nothing to do. refs
-// are those whose present values it will ask for first.
-func inRepo(ctx context.Context, in Input, refs []string, do func(*hook) error) (err error) {
-	repo, err := gitrepo.Open(ctx, gitrepo.Options{Dir: in.Dir, Env: in.Env, Hook: true, Early: true, EarlyRefs: refs})
+// one of many that a shared hooks directory serves: there is nothing to do. objects
+// says that it will read some, refs are those whose present values it will ask for
+// first.
+func inRepo(ctx context.Context, in Input, objects bool, refs []string, do func(*hook) error) (err error) {
+	if len(refs) > mostAsked {
+		refs = nil
+	}
+	repo, err := gitrepo.Open(ctx, gitrepo.Options{
+		Dir: in.Dir, Env: in.Env, Hook: true, Early: true, EarlyObjects: objects, EarlyRefs: refs,
+	})
 	if err != nil {
 		return err
 	}
@@ -40,6 +46,10 @@ func inRepo(ctx context.Context, in Input, refs []string, do func(*hook) error) 
 	h.gate = &promote.Gate{Repo: repo, Policy: policy, Now: in.Now}
 	return do(h)
 }
+
+// mostAsked is how many refs are asked for before all else: a push of more names
+// is slow for other reasons.
+const mostAsked = 64
 
 // guarded reports whether a ref is one that the hooks protect, in a namespace or
 // outside. Letter case does not count, since on some file systems refs/heads/Main

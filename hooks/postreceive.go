@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+
+	"github.com/evolve-mcp/evolve/promote"
 )
 
 // PostReceive writes the audit lines of the moves that a push made, where no
@@ -17,7 +19,7 @@ func PostReceive(ctx context.Context, in Input) error {
 	if nothingClaimed(in) {
 		return nil
 	}
-	return inRepo(ctx, in, nil, func(h *hook) error {
+	return inRepo(ctx, in, false, nil, func(h *hook) error {
 		names := make([]string, 0, len(updates))
 		for i := range updates {
 			updates[i].full = inNamespace(getenv(in.Env, "GIT_NAMESPACE"), updates[i].ref)
@@ -44,19 +46,25 @@ func PostReceive(ctx context.Context, in Input) error {
 // the plain case: Git names its directory, as in every push. Then no process needs
 // to be started. It decides nothing but that.
 func nothingClaimed(in Input) bool {
+	dir := plainGitDir(in)
+	return dir != "" && promote.NothingClaimed(dir)
+}
+
+// plainGitDir is the Git directory, as Git names it in every push, "" where there
+// may be more to it.
+func plainGitDir(in Input) string {
 	dir := getenv(in.Env, "GIT_DIR")
 	if dir == "" {
-		return false
+		return ""
 	}
 	if !filepath.IsAbs(dir) {
 		dir = filepath.Join(in.Dir, dir)
 	}
 	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
-		return false
+		return ""
 	}
 	if _, err := os.Lstat(filepath.Join(dir, "commondir")); !os.IsNotExist(err) {
-		return false
+		return ""
 	}
-	claims, err := os.ReadDir(filepath.Join(dir, "evolve", "claims"))
-	return os.IsNotExist(err) || err == nil && len(claims) == 0
+	return dir
 }

@@ -21,9 +21,9 @@ func PreReceive(ctx context.Context, in Input) error {
 	if err != nil {
 		return err
 	}
-	return inRepo(ctx, in, askedFirst(in, updates), func(h *hook) error {
+	return inRepo(ctx, in, true, askedFirst(in, updates), func(h *hook) error {
 		p := &push{
-			hook: h, beside: map[review.Token]gitrepo.ID{}, revoking: map[review.Token]bool{},
+			hook: h, beside: map[review.Token]*review.Record{}, revoking: map[review.Token]bool{},
 			namespace: getenv(in.Env, "GIT_NAMESPACE"),
 		}
 		p.pusher = h.pusher(ctx, updates)
@@ -34,18 +34,18 @@ func PreReceive(ctx context.Context, in Input) error {
 // askedFirst are the refs that judging a push looks up before all else: those
 // that it names, and the records of its tokens.
 func askedFirst(in Input, updates []update) []string {
-	const most = 64 // a push of more names is slow for other reasons
 	var refs []string
 	for _, u := range updates {
 		refs = append(refs, inNamespace(getenv(in.Env, "GIT_NAMESPACE"), u.ref))
+		if hex, ok := strings.CutPrefix(u.ref, review.RecordRefs); ok {
+			refs = append(refs, review.RecordRefs+hex, review.RevocationRefs+hex)
+		}
 	}
 	for _, t := range optionTokens(in.Env) {
 		refs = append(refs, review.RecordRefs+t.Hex(), review.RevocationRefs+t.Hex())
 	}
-	if len(refs) > most {
-		return nil
-	}
-	return refs
+	slices.Sort(refs)
+	return slices.Compact(refs)
 }
 
 // push is one push being judged.
@@ -55,7 +55,7 @@ type push struct {
 	pusher    review.Pusher
 	// beside are the records pushed with the branch, not yet refs; revoking are
 	// the tokens that the push takes back.
-	beside   map[review.Token]gitrepo.ID
+	beside   map[review.Token]*review.Record
 	revoking map[review.Token]bool
 	claims   []promote.Claim
 }

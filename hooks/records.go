@@ -24,10 +24,11 @@ func (p *push) record(ctx context.Context, u update, hex string) error {
 		return fault.New(fault.Unsupported, "more than %d records come with one push", maxRecords).
 			WithHint("push fewer at once: git push REMOTE %s<digits>", review.RecordRefs)
 	}
-	if err := review.CheckPushed(ctx, p.repo, p.policy, token, u.new, p.in.Now()); err != nil {
+	record, err := review.CheckPushed(ctx, p.repo, p.policy, token, u.new, p.in.Now())
+	if err != nil {
 		return err
 	}
-	p.beside[token] = u.new
+	p.beside[token] = record
 	return nil
 }
 

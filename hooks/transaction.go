@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
@@ -29,7 +30,11 @@ func ReferenceTransaction(ctx context.Context, in Input) error {
 	if len(updates) == 0 || phase == "committed" && nothingClaimed(in) {
 		return nil
 	}
-	return inRepo(ctx, in, nil, func(h *hook) error {
+	var ask []string
+	if phase == "prepared" {
+		ask = askedUnderLock(in, updates)
+	}
+	return inRepo(ctx, in, len(ask) > 1, ask, func(h *hook) error { // records are objects
 		for _, m := range h.guardedTargets(updates) {
 			if phase == "committed" {
 				err = h.gate.SettlePushed(m.full, m.old, m.new)
@@ -42,6 +47,30 @@ func ReferenceTransaction(ctx context.Context, in Input) error {
 		}
 		return nil
 	})
+}
+
+// askedUnderLock are the refs that the hook looks up before all else: those that
+// move under a claim, and the records of the tokens that it names. They are asked
+// for in a process of this hook's own, so under the lock too. Whether the claim
+// holds is asked later.
+func askedUnderLock(in Input, updates []update) []string {
+	dir := plainGitDir(in)
+	if dir == "" || promote.NothingClaimed(dir) {
+		return nil
+	}
+	var refs []string
+	for _, u := range updates {
+		tokens, claimed := promote.ClaimedTokens(dir, u.full, u.old, u.new)
+		if !claimed {
+			continue
+		}
+		refs = append(refs, u.full)
+		for _, t := range tokens {
+			refs = append(refs, review.RecordRefs+t.Hex(), review.RevocationRefs+t.Hex())
+		}
+	}
+	slices.Sort(refs)
+	return slices.Compact(refs)
 }
 
 // refsOnly drops HEAD and the like: Git lists them beside the branch that moves.

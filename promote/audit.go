@@ -235,5 +235,5 @@ func (g *Gate) audit() auditLog {
 }
 
 func (g *Gate) claims() claims {
-	return claims{dir: filepath.Join(g.Repo.CommonDir(), "evolve", "claims"), perms: g.perms()}
+	return claims{dir: claimsIn(g.Repo.CommonDir()), perms: g.perms()}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/evolve-mcp/evolve/internal/fault"
 	"github.com/evolve-mcp/evolve/internal/gitrepo"
+	"github.com/evolve-mcp/evolve/review"
 )
 
 // claimLife is how long a claim is good: long enough for a push that waits for
@@ -54,6 +55,9 @@ func (c Claim) ID() string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
+
+// claimsIn is where a Git directory has its claims.
+func claimsIn(gitDir string) string { return filepath.Join(gitDir, "evolve", "claims") }
 
 // claims is the directory of claims of one repository.
 type claims struct {
@@ -110,6 +114,28 @@ func (c claims) list() ([]Claim, error) {
 		}
 	}
 	return out, nil
+}
+
+// NothingClaimed reports whether the repository of a Git directory surely has no
+// claim.
+func NothingClaimed(gitDir string) bool {
+	entries, err := os.ReadDir(claimsIn(gitDir))
+	return errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0
+}
+
+// ClaimedTokens are the tokens that the claim of a move names, if there is one,
+// before it is known whether it holds.
+func ClaimedTokens(gitDir, ref string, old, next gitrepo.ID) (tokens []review.Token, claimed bool) {
+	c, err := claims{dir: claimsIn(gitDir)}.read(ref, old, next)
+	if err != nil {
+		return nil, false
+	}
+	for _, s := range c.Tokens {
+		if t, err := review.ParseToken(s); err == nil {
+			tokens = append(tokens, t)
+		}
+	}
+	return tokens, true
 }
 
 // names lists the directory: claims, holds, and what a crash left of a write.

@@ -33,8 +33,9 @@ type Proposal struct {
 	// Tokens are those named outright. Without any, the trailers of the
 	// commits that move are asked.
 	Tokens []review.Token
-	// Beside are records that come with a push and are no refs yet.
-	Beside map[review.Token]gitrepo.ID
+	// Beside are records that come with a push and are no refs yet, as
+	// review.CheckPushed returned them.
+	Beside map[review.Token]*review.Record
 	Pusher review.Pusher
 }
 

@@ -11,16 +11,19 @@ import (
 // CheckPushed judges a record that comes with a push: it must be whole, named by
 // its digest, and signed by an allowed reviewer. Codes: token_unknown,
 // token_untrusted, config_invalid.
-func CheckPushed(ctx context.Context, repo *gitrepo.Repo, p *Policy, t Token, commit gitrepo.ID, now time.Time) error {
+func CheckPushed(ctx context.Context, repo *gitrepo.Repo, p *Policy, t Token, commit gitrepo.ID, now time.Time) (*Record, error) {
 	r, err := load(ctx, repo, t, map[Token]gitrepo.ID{t: commit})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	trust, err := loadTrust(repo, p)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return r.authenticate(trust, now)
+	if err := r.authenticate(trust, now); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // CheckPushedRevocation judges a revocation that comes with a push: it must be

@@ -83,11 +83,15 @@ func load(ctx context.Context, repo *gitrepo.Repo, t Token, beside map[Token]git
 	if t == (Token{}) {
 		return nil, malformed(oddity("", false, ""))
 	}
-	refs, err := repo.ReadRefs(ctx, RecordRefs+t.hex, RevocationRefs+t.hex)
+	commit, pushed := beside[t]
+	ask := []string{RevocationRefs + t.hex}
+	if !pushed {
+		ask = append(ask, RecordRefs+t.hex)
+	}
+	refs, err := repo.ReadRefs(ctx, ask...)
 	if err != nil {
 		return nil, err
 	}
-	commit, pushed := beside[t]
 	if !pushed {
 		commit = refs[RecordRefs+t.hex]
 	}

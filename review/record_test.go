@@ -107,8 +107,12 @@ func TestRecordsThatAreNot(t *testing.T) {
 	if !strings.Contains(f.Hint, "git fetch REMOTE "+name+":"+name) {
 		t.Errorf("the next step is %q", f.Hint)
 	}
+	pushed, err := CheckPushed(h.ctx, h.repo, h.policy(), r.Token, r.Commit, h.now)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := Verify(h.ctx, h.repo, h.policy(), m, []Token{r.Token}, Options{
-		Now: h.now, Surface: h.surface, SpentAbsent: func(Token) (bool, error) { return false, nil }, Beside: map[Token]gitrepo.ID{r.Token: r.Commit},
+		Now: h.now, Surface: h.surface, SpentAbsent: func(Token) (bool, error) { return false, nil }, Beside: map[Token]*Record{r.Token: pushed},
 	}); err != nil {
 		t.Errorf("pushed beside the branch: %v", err)
 	}
@@ -301,18 +305,22 @@ func TestPushedRecords(t *testing.T) {
 	r := h.review(m)
 	h.Git("update-ref", "-d", RecordRefs+r.Token.Hex())
 	p := h.policy()
-	if err := CheckPushed(h.ctx, h.repo, p, r.Token, r.Commit, h.now); err != nil {
+	check := func(token Token, commit gitrepo.ID) error {
+		_, err := CheckPushed(h.ctx, h.repo, h.policy(), token, commit, h.now)
+		return err
+	}
+	if err := check(r.Token, r.Commit); err != nil {
 		t.Error(err)
 	}
-	wantCode(t, CheckPushed(h.ctx, h.repo, p, Token{digits}, r.Commit, h.now), fault.TokenUnknown)
-	wantCode(t, CheckPushed(h.ctx, h.repo, p, r.Token, m.New, h.now), fault.TokenUnknown)
+	wantCode(t, check(Token{digits}, r.Commit), fault.TokenUnknown)
+	wantCode(t, check(r.Token, m.New), fault.TokenUnknown)
 	if err := CheckTokensUnderLock(h.ctx, h.repo, p, []Token{r.Token}, map[Token]gitrepo.ID{r.Token: r.Commit}, h.now); err != nil {
 		t.Error(err)
 	}
 	wantCode(t, CheckTokensUnderLock(h.ctx, h.repo, p, []Token{r.Token}, nil, h.now), fault.TokenUnknown)
 	_, public := h.keygen("nobody")
 	h.signers(line("nobody", public))
-	wantCode(t, CheckPushed(h.ctx, h.repo, h.policy(), r.Token, r.Commit, h.now), fault.TokenUntrusted)
+	wantCode(t, check(r.Token, r.Commit), fault.TokenUntrusted)
 }
 
 func TestInterrupted(t *testing.T) {

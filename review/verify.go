@@ -37,8 +37,9 @@ type Options struct {
 	// ExplainUsed says what the host knows of how a token was used, "" for
 	// nothing; it may be nil. It decides nothing.
 	ExplainUsed func(Token) string
-	// Beside are records that come with a push and are no refs yet.
-	Beside map[Token]gitrepo.ID
+	// Beside are records that come with a push and are no refs yet, as CheckPushed
+	// returned them.
+	Beside map[Token]*Record
 }
 
 // Verify judges whether tokens are valid for a move, and returns their records.
@@ -157,9 +158,12 @@ func (v *verifier) again() string {
 
 // one holds one token against every rule that concerns it alone, in their order.
 func (v *verifier) one(ctx context.Context, t Token) (*Record, error) {
-	r, err := load(ctx, v.repo, t, v.opt.Beside)
-	if err != nil {
-		return nil, err
+	r, pushed := v.opt.Beside[t]
+	var err error
+	if !pushed {
+		if r, err = load(ctx, v.repo, t, nil); err != nil {
+			return nil, err
+		}
 	}
 	if v.trust == nil {
 		if v.trust, err = loadTrust(v.repo, v.policy); err != nil {

@@ -29,7 +29,7 @@ func (p *program) onRepo(c *cli.Context, do func(*session) error) (err error) {
 	if err := p.common(c); err != nil {
 		return err
 	}
-	repo, err := gitrepo.Open(p.ctx, gitrepo.Options{Dir: c.String("C"), Env: p.env, Early: true, EarlyRefs: askedFirst(c)})
+	repo, err := gitrepo.Open(p.ctx, gitrepo.Options{Dir: c.String("C"), Env: p.env, Early: true, EarlyObjects: true, EarlyRefs: askedFirst(c)})
 	if err != nil {
 		return err
 	}

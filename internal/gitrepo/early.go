@@ -30,10 +30,14 @@ type listedRef struct {
 
 // startEarly starts the object reader, and reads the configuration, from where
 // discovery starts: Git finds the same repository there, and the same files.
-func (r *Repo) startEarly(ctx context.Context, refs []string) *early {
+func (r *Repo) startEarly(ctx context.Context, o Options) *early {
 	e := &early{read: make(chan struct{}), reader: make(chan *catFile, 1)}
 	before := &Repo{git: r.git, dir: r.dir, readEnv: r.readEnv[:len(r.readEnv):len(r.readEnv)]}
 	e.running.Go(func() {
+		if !o.EarlyObjects {
+			e.reader <- nil
+			return
+		}
 		child, err := before.startCatFile(ctx)
 		if err != nil {
 			child = nil // the first read meets the error again
@@ -44,10 +48,10 @@ func (r *Repo) startEarly(ctx context.Context, refs []string) *early {
 		e.result, e.err = before.readConfig(ctx)
 		close(e.read)
 	})
-	if len(refs) > 0 {
+	if len(o.EarlyRefs) > 0 {
 		e.listed = make(chan struct{})
 		e.running.Go(func() {
-			e.refs = before.listEarly(ctx, refs)
+			e.refs = before.listEarly(ctx, o.EarlyRefs)
 			close(e.listed)
 		})
 	}

@@ -42,12 +42,13 @@ type Options struct {
 	// Hook says that this is a hook: configuration given through the
 	// environment is ignored.
 	Hook bool
-	// Early says that the configuration and objects will be read for certain:
+	// Early says that the configuration will be read for certain, EarlyObjects that
+	// objects will too:
 	// both git children are started beside the discovery, not after it.
-	Early bool
+	Early, EarlyObjects bool
 	// EarlyRefs are full names of refs whose values, as they are now, are the
-	// first thing that will be asked: they are listed early too. Whoever holds a
-	// lock and needs what is true under it must leave it empty.
+	// first thing that will be asked: they are listed early too, after Open was
+	// called and no earlier.
 	EarlyRefs []string
 }
 
@@ -84,7 +85,7 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 			WithHint("install Git 2.38 or newer").WithCause(errors.Join(ErrNoGit, err))
 	}
 	if o.Early {
-		r.early = r.startEarly(ctx, o.EarlyRefs)
+		r.early = r.startEarly(ctx, o)
 	}
 	if !o.Hook || !r.discoverHook() {
 		if err := r.discover(ctx); err != nil {
