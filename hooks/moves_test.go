@@ -21,14 +21,26 @@ import (
 
 // Every other move on the server that runs hooks is vetoed, and the ref stays.
 func TestNoMoveThatRunsHooksPassesUnjudged(t *testing.T) {
-	for _, packed := range []bool{false, true} {
-		s := newSite(t)
+	kinds := []struct {
+		name    string
+		packed  bool
+		options []gittest.Option
+	}{{name: "loose"}, {name: "packed", packed: true}}
+	if gittest.HasReftable() {
+		kinds = append(kinds, struct {
+			name    string
+			packed  bool
+			options []gittest.Option
+		}{name: "reftable", options: []gittest.Option{gittest.Reftable}})
+	}
+	for _, kind := range kinds {
+		s := newSite(t, kind.options...)
 		s.note("two")
 		s.accepted("HEAD:main")
 		head := s.server.Git("rev-parse", mainRef)
 		s.change("1.1.0")
 		s.accepted("HEAD:refs/heads/topic")
-		if packed {
+		if kind.packed {
 			s.server.Git("pack-refs", "--all")
 		}
 		topic := s.server.Git("rev-parse", "topic")
@@ -49,6 +61,10 @@ func TestNoMoveThatRunsHooksPassesUnjudged(t *testing.T) {
 			"a transaction of two":   {"update-ref", "--stdin"},
 			"an alias made and used": {"update-ref", "refs/heads/alias", "refs/heads/topic"},
 		}
+		if kind.options != nil { // Git renames in tables without asking a hook
+			delete(moves, "branch -M over it")
+			delete(moves, "branch -m away")
+		}
 		s.server.Git("symbolic-ref", "refs/heads/alias", mainRef)
 		for name, args := range moves {
 			input := ""
@@ -57,7 +73,7 @@ func TestNoMoveThatRunsHooksPassesUnjudged(t *testing.T) {
 			}
 			s.server.Git("update-ref", "refs/heads/topic", topic) // a rename that is vetoed may lose it
 			if out, err := s.server.Try(input, args...); err == nil {
-				t.Errorf("%s (packed %v) went through: %s", name, packed, out)
+				t.Errorf("%s (%s) went through: %s", name, kind.name, out)
 			}
 			s.at(mainRef, head)
 			s.at("refs/heads/other", "")
@@ -229,6 +245,15 @@ func TestPromotePassesTheHooks(t *testing.T) {
 func TestAMovePastTheHooksIsTold(t *testing.T) {
 	for name, past := range map[string]func(*site){
 		"branch -C": func(s *site) { s.server.Git("branch", "-C", "topic", "main") },
+		"branch -M in tables": func(s *site) {
+			if gittest.HasReftable() {
+				s.server.Git("refs", "migrate", "--ref-format=reftable")
+				s.server.Git("symbolic-ref", "HEAD", "refs/heads/another")
+				s.server.Git("branch", "-M", "topic", "main")
+			} else { // a rename in files is vetoed; make test-newer-git has tables
+				s.server.Git("-c", "core.hooksPath=/dev/null", "branch", "-M", "topic", "main")
+			}
+		},
 		"reflog delete": func(s *site) {
 			s.server.Git("reflog", "delete", "--updateref", "--rewrite", "main@{0}")
 		},
@@ -355,6 +380,36 @@ func TestSHA256(t *testing.T) {
 	s.refused("ref_protected", ":main")
 	s.server.Git("pack-refs", "--all")
 	s.at(mainRef, head)
+}
+
+// Refs in tables, as Git 2.45 and newer can keep them.
+func TestReftable(t *testing.T) {
+	if !gittest.HasReftable() {
+		t.Skip("this git has no reftable; make test-newer-git has one that does")
+	}
+	s := newSite(t, gittest.Reftable)
+	head := s.change("1.1.0")
+	s.refused("token_missing", "HEAD:main")
+	token := s.review(mainRef, s.base, head)
+	s.accepted("--atomic", "HEAD:main", record(token))
+	s.at(mainRef, head)
+	s.reaped()
+	s.refused("ref_protected", ":main")
+	for range 2 {
+		s.server.Git("pack-refs", "--all")
+		s.server.Git("gc", "-q")
+		s.at(mainRef, head)
+		head = s.note("a note")
+		s.accepted("HEAD:main")
+		s.at(mainRef, head)
+	}
+	// A name that turns symbolic, or stops being so, is vetoed by Git's own hook.
+	s.server.Git("update-ref", "refs/heads/evil", s.base)
+	if out, err := s.server.Try("", "symbolic-ref", mainRef, "refs/heads/evil"); err == nil {
+		t.Errorf("the guarded name became symbolic: %s", out)
+	}
+	s.at(mainRef, head)
+	s.reaped()
 }
 
 // Forks that share objects: what a fork's push builds on lies in an alternate.

@@ -245,6 +245,17 @@ func (d *desk) write(path, data string) {
 // TestEveryKindOfRepository: one change, one review, and every way to keep the
 // repository that holds them.
 func TestEveryKindOfRepository(t *testing.T) {
+	kinds := maps.Clone(kinds)
+	if gittest.HasReftable() {
+		kinds["reftable"] = kind{
+			options: []gittest.Option{gittest.Reftable}, goGit: "refs otherwise",
+			make: func(d *desk) spot { return spot{dir: d.Dir()} },
+		}
+		kinds["reftable, bare"] = kind{
+			options: []gittest.Option{gittest.Reftable}, goGit: "refs otherwise",
+			make: func(d *desk) spot { return spot{dir: d.clone("bare.git", d.Dir(), "--ref-format=reftable")} },
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(kinds)) {
 		k := kinds[name]
 		// Not in parallel: the argument library writes to flags of its own that

@@ -84,6 +84,10 @@ func (c *Config) plainRepository() bool {
 			if version.Value != "1" || s.Value != "sha1" && s.Value != "sha256" {
 				return false
 			}
+		case s.Key == "extensions.refstorage": // where refs are is Git's business alone
+			if version.Value != "1" {
+				return false
+			}
 		case section == "extensions":
 			return false
 		}

@@ -26,11 +26,12 @@ func recordingGit(t *testing.T) (path, log string) {
 // is what Git says, and it is told where a push's hooks run.
 func TestAHookFindsWhatGitFinds(t *testing.T) {
 	gitDir := func(g *gittest.Repo) string { return g.Git("rev-parse", "--absolute-git-dir") }
-	for name, c := range map[string]struct {
+	type place struct {
 		options []gittest.Option
 		change  func(t *testing.T, g *gittest.Repo) (dir string, env []string) // nil: GIT_DIR=. in the Git directory
 		asked   bool                                                           // Git must be asked
-	}{
+	}
+	cases := map[string]place{
 		"bare":                    {options: []gittest.Option{gittest.Bare}},
 		"with a worktree":         {},
 		"SHA-256":                 {options: []gittest.Option{gittest.Bare, gittest.SHA256}},
@@ -87,7 +88,11 @@ func TestAHookFindsWhatGitFinds(t *testing.T) {
 			g.Git("config", "--unset", "core.repositoryFormatVersion")
 			return gitDir(g), []string{"GIT_DIR=."}
 		}},
-	} {
+	}
+	if gittest.HasReftable() {
+		cases["reftable"] = place{options: []gittest.Option{gittest.Bare, gittest.Reftable}}
+	}
+	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			g := gittest.New(t, c.options...)
 			dir, env := "", []string{"GIT_DIR=."}

@@ -71,10 +71,11 @@ func noLocks(t *testing.T, g *gittest.Repo) {
 }
 
 func TestMoveRef(t *testing.T) {
-	for name, c := range map[string]struct {
+	type kind struct {
 		options []gittest.Option
 		prepare func(m *moving)
-	}{
+	}
+	kinds := map[string]kind{
 		"loose":  {nil, func(*moving) {}},
 		"packed": {nil, func(m *moving) { m.g.Git("pack-refs", "--all") }},
 		"packed and loose": {nil, func(m *moving) {
@@ -88,7 +89,11 @@ func TestMoveRef(t *testing.T) {
 			m.g.Git("update-ref", "refs/heads/HEAD", string(m.three))
 			m.g.Git("update-ref", "refs/tags/live", string(m.three))
 		}},
-	} {
+	}
+	if gittest.HasReftable() {
+		kinds["reftable"] = kind{[]gittest.Option{gittest.Reftable}, func(*moving) {}}
+	}
+	for name, c := range kinds {
 		t.Run(name, func(t *testing.T) {
 			m := newMoving(t, c.options...)
 			c.prepare(m)

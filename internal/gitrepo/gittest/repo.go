@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -35,6 +36,22 @@ func Bare(s *settings) { s.init = append(s.init, "--bare") }
 
 // SHA256 makes a repository whose object ids are SHA-256.
 func SHA256(s *settings) { s.init = append(s.init, "--object-format=sha256") }
+
+// Reftable makes a repository that keeps its refs in tables; see HasReftable.
+func Reftable(s *settings) { s.init = append(s.init, "--ref-format=reftable") }
+
+// HasReftable reports whether this git knows that format, as 2.45 and newer do.
+// make test-newer-git runs the tests with one that does.
+var HasReftable = sync.OnceValue(func() bool {
+	dir, err := os.MkdirTemp("", "reftable-*")
+	if err != nil {
+		return false
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	cmd := exec.Command("git", "init", "-q", "--ref-format=reftable", dir)
+	cmd.Env = list(Environment(dir))
+	return cmd.Run() == nil
+})
 
 // New makes an empty repository whose branch is main, in a temporary directory
 // of the test and in the environment that Environment describes.
