@@ -16,7 +16,7 @@ TOOLS               = $(CURDIR)/$(BIN)/tools
 # The systems that evolve is built for.
 SYSTEMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
-.PHONY: help build demo test check test-servers bench soak install cross fuzz clean test-git-servers test-mcp-servers
+.PHONY: help build demo test check test-servers bench soak install cross fuzz clean test-git-servers test-newer-git test-mcp-servers
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 20
@@ -30,10 +30,14 @@ demo: build ## run the main job on a repository made for it
 test: ## run every test
 	$(GO) test ./...
 
-test-servers: test-git-servers test-mcp-servers ## run the tests against real servers; says what is missing
+test-servers: test-git-servers test-newer-git test-mcp-servers ## run the tests against real servers; says what is missing
 
 test-git-servers: ## the gate on sshd, gitolite3 and git daemon, and the long race; needs them installed
 	$(GO) test -tags servers -count=1 -timeout 60m -run 'TestServerPage|TestPushTo|TestClonesPush' ./hooks
+
+test-newer-git: ## what drives Git, on the Git of a newer Debian, which it builds
+	@bin=$$(scripts/newer-git.sh) && PATH=$$bin:$$PATH git version && \
+	  PATH=$$bin:$$PATH $(GO) test -count=1 ./internal/gitrepo/... ./review ./promote ./hooks ./cmd/...
 
 test-mcp-servers: ## the runtime on official MCP servers and the conformance suite; needs node and npm
 	$(GO) test -tags servers -count=1 -timeout 20m -run TestPeers ./runtime
