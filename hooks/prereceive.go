@@ -67,7 +67,7 @@ func (p *push) judge(ctx context.Context, updates []update) error {
 	}
 	p.reportSeen(ctx, states)
 	var moves []update
-	for _, u := range updates {
+	for _, u := range recordsFirst(updates) {
 		guarded, err := p.sort(ctx, u, states[u.full])
 		if err != nil {
 			return err
@@ -92,6 +92,19 @@ func (p *push) judge(ctx context.Context, updates []update) error {
 		}
 	}
 	return p.leaveClaims(ctx)
+}
+
+// recordsFirst puts records in front: a revocation may come with its record.
+func recordsFirst(updates []update) []update {
+	records, rest := []update{}, []update{}
+	for _, u := range updates {
+		if strings.HasPrefix(bareName(u.full), review.RecordRefs) {
+			records = append(records, u)
+		} else {
+			rest = append(rest, u)
+		}
+	}
+	return append(records, rest...)
 }
 
 // leaveClaims settles what earlier pushes left, and then writes the claims, only

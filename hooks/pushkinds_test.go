@@ -321,6 +321,19 @@ var pushRows = []struct {
 		s.refused("token_revoked", "--push-option="+token.String(), "HEAD:main")
 		s.refused("ref_protected", ":refs/evolve/revoked/"+token.Hex())
 	}},
+	// What a reviewer took back before its record ever left the clone.
+	{"a record and its revocation", func(s *site) {
+		head := s.change("1.1.0")
+		token := s.review(mainRef, s.base, head)
+		s.revoke(token)
+		revoked := "refs/evolve/revoked/" + token.Hex()
+		s.refused("token_missing", "--atomic", "HEAD:main", record(token), revoked)
+		s.refused("token_untrusted", record(token), head+":"+revoked)
+		s.accepted("refs/evolve/*:refs/evolve/*")
+		s.at(revoked, s.clone.Git("rev-parse", revoked))
+		s.refused("token_revoked", "--push-option="+token.String(), "HEAD:main")
+		s.at(mainRef, s.base)
+	}},
 	{"a revocation in the same push", func(s *site) {
 		head := s.change("1.1.0")
 		token := s.review(mainRef, s.base, head)

@@ -46,7 +46,7 @@ func (p *push) revocation(ctx context.Context, u update, hex string) error {
 		return fault.New(fault.Unsupported, "more than %d revocations come with one push", maxRecords).WithHint("push fewer at once")
 	}
 	p.revoking[token] = true
-	return review.CheckPushedRevocation(ctx, p.repo, token, u.new)
+	return review.CheckPushedRevocation(ctx, p.repo, token, u.new, p.beside[token])
 }
 
 // optionTokens are the tokens in push options: "mcp-review:<hex>" alone, or

@@ -27,12 +27,15 @@ func CheckPushed(ctx context.Context, repo *gitrepo.Repo, p *Policy, t Token, co
 }
 
 // CheckPushedRevocation judges a revocation that comes with a push: it must be
-// signed by the reviewer of a record that is here. Codes: token_unknown,
-// token_untrusted.
-func CheckPushedRevocation(ctx context.Context, repo *gitrepo.Repo, t Token, commit gitrepo.ID) error {
-	r, err := load(ctx, repo, t, nil)
-	if err != nil {
-		return err
+// signed by the reviewer of a record that is here, or that comes with the same push
+// (beside, nil for none). Codes: token_unknown, token_untrusted.
+func CheckPushedRevocation(ctx context.Context, repo *gitrepo.Repo, t Token, commit gitrepo.ID, beside *Record) error {
+	r := beside
+	if r == nil {
+		var err error
+		if r, err = load(ctx, repo, t, nil); err != nil {
+			return err
+		}
 	}
 	key, problem := checkSignature(r.data, r.signature, reviewNamespace)
 	if problem == "" {

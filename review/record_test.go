@@ -285,13 +285,13 @@ func TestRevoke(t *testing.T) {
 		t.Errorf("another token: %v", err)
 	}
 	revocation := h.at(RevocationRefs + r.Token.Hex())
-	if err := CheckPushedRevocation(h.ctx, h.repo, r.Token, revocation); err != nil {
+	if err := CheckPushedRevocation(h.ctx, h.repo, r.Token, revocation, nil); err != nil {
 		t.Errorf("pushed: %v", err)
 	}
-	wantCode(t, CheckPushedRevocation(h.ctx, h.repo, other.Token, revocation), fault.TokenUntrusted)
-	wantCode(t, CheckPushedRevocation(h.ctx, h.repo, r.Token, r.Commit), fault.TokenUntrusted)
-	wantCode(t, CheckPushedRevocation(h.ctx, h.repo, r.Token, m.New), fault.TokenUntrusted)
-	wantCode(t, CheckPushedRevocation(h.ctx, h.repo, Token{digits}, revocation), fault.TokenUnknown)
+	wantCode(t, CheckPushedRevocation(h.ctx, h.repo, other.Token, revocation, nil), fault.TokenUntrusted)
+	wantCode(t, CheckPushedRevocation(h.ctx, h.repo, r.Token, r.Commit, nil), fault.TokenUntrusted)
+	wantCode(t, CheckPushedRevocation(h.ctx, h.repo, r.Token, m.New, nil), fault.TokenUntrusted)
+	wantCode(t, CheckPushedRevocation(h.ctx, h.repo, Token{digits}, revocation, nil), fault.TokenUnknown)
 	// One that does not verify counts all the same, and says so.
 	h.Git("update-ref", RevocationRefs+other.Token.Hex(), string(revocation))
 	if f := wantCode(t, h.verify(m, other.Token), fault.TokenRevoked); !strings.Contains(f.Message, "does not verify") {

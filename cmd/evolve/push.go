@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"io"
+	"strings"
 
 	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
 	"github.com/evolve-mcp/evolve/internal/gitrepo"
@@ -38,13 +41,61 @@ func (s *session) push(remote, refspec string, tokens []review.Token) error {
 		}
 		specs = append(specs, review.RecordRefs+t.Hex())
 	}
-	return s.repo.Push(s.ctx, s.terminal(), remote, specs...)
+	return s.overhear((*gitrepo.Repo).Push, remote, specs...)
 }
 
-// terminal is where git asks and shows its progress. Its results are none of
-// ours, so they go to standard error.
-func (s *session) terminal() gitrepo.Terminal {
-	return gitrepo.Terminal{In: s.in, Out: s.err, Err: s.err}
+// overhear runs a push or a fetch. Git shows its progress as it always does, and
+// its results, which are none of ours, go to standard error. Where the server's
+// gate or Git says in the words of one of our codes why it refused, the exit status
+// says so too.
+func (s *session) overhear(do remoteVerb, remote string, refspecs ...string) error {
+	heard := &refusal{to: s.err}
+	err := do(s.repo, s.ctx, gitrepo.Terminal{In: s.in, Out: s.err, Err: heard, Progress: term.IsTerminal(int(s.err.Fd()))}, remote, refspecs...)
+	if fault.CodeOf(err) != fault.GitFailed || heard.code == "" {
+		return err
+	}
+	return fault.New(heard.code, "the remote refused the push; what it said is above").
+		WithHint("do what the remote's message says").WithCause(err)
+}
+
+// refusal passes on what git says, and listens for the first reason to refuse.
+type refusal struct {
+	to   io.Writer
+	line []byte // the present one, as far as it matters
+	code fault.Code
+}
+
+func (r *refusal) Write(p []byte) (int, error) {
+	const longest = 200
+	for _, c := range p {
+		if c != '\n' && c != '\r' {
+			if len(r.line) < longest {
+				r.line = append(r.line, c)
+			}
+			continue
+		}
+		if r.code == "" {
+			r.code = codeIn(string(r.line))
+		}
+		r.line = r.line[:0]
+	}
+	return r.to.Write(p)
+}
+
+// codeIn is the code that a line of git's names: one of the server's hooks, in
+// their words (hooks.Refusal), or that of a ref that did not move forward.
+func codeIn(line string) fault.Code {
+	if said, ok := strings.CutPrefix(line, "remote: evolve: "); ok {
+		word, _, _ := strings.Cut(said, ":")
+		if _, known := exitStatus[fault.Code(word)]; known {
+			return fault.Code(word)
+		}
+	}
+	if rest := strings.TrimSpace(line); strings.HasPrefix(rest, "! [rejected]") &&
+		(strings.HasSuffix(rest, "(non-fast-forward)") || strings.HasSuffix(rest, "(fetch first)")) {
+		return fault.NotFastForward
+	}
+	return ""
 }
 
 // everyRecord are the refspecs of records and revocations. Without a plus: what is
@@ -83,7 +134,7 @@ func (p *program) reviewsRemote(name, usage string, do remoteVerb) *cli.Command 
 							WithHint("evolve review HEAD --ref REF makes one")
 					}
 				}
-				return do(s.repo, s.ctx, s.terminal(), args[0], everyRecord...)
+				return s.overhear(do, args[0], everyRecord...)
 			})
 		},
 	}

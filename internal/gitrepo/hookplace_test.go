@@ -95,7 +95,8 @@ func TestAHookFindsWhatGitFinds(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			g := gittest.New(t, c.options...)
-			dir, env := "", []string{"GIT_DIR=."}
+			var dir string
+			env := []string{"GIT_DIR=."}
 			if c.change == nil {
 				dir = gitDir(g)
 			} else {

@@ -14,19 +14,30 @@ import (
 type Terminal struct {
 	In       *os.File
 	Out, Err io.Writer
+	// Progress says that Err leads to a terminal, which Git cannot see.
+	Progress bool
 }
 
 // Push runs "git push --atomic" of refspecs in the user's own environment.
 // Nothing arrives, or everything. Codes: git_failed, interrupted.
 func (r *Repo) Push(ctx context.Context, t Terminal, remote string, refspecs ...string) error {
-	return r.network(ctx, t, "push", append([]string{"push", "--atomic", "--end-of-options", remote}, refspecs...))
+	return r.network(ctx, t, "push", append([]string{"push", "--atomic"}, t.rest(remote, refspecs)...))
 }
 
 // Fetch runs "git fetch" of refspecs in the user's own environment.
 // Codes: git_failed, interrupted.
 func (r *Repo) Fetch(ctx context.Context, t Terminal, remote string, refspecs ...string) error {
 	return r.network(ctx, t, "fetch",
-		append([]string{"fetch", "--no-tags", "--no-write-fetch-head", "--end-of-options", remote}, refspecs...))
+		append([]string{"fetch", "--no-tags", "--no-write-fetch-head"}, t.rest(remote, refspecs)...))
+}
+
+// rest are the arguments that a push and a fetch share.
+func (t Terminal) rest(remote string, refspecs []string) []string {
+	args := []string{"--end-of-options", remote}
+	if t.Progress {
+		args = append([]string{"--progress"}, args...)
+	}
+	return append(args, refspecs...)
 }
 
 func (r *Repo) network(ctx context.Context, t Terminal, verb string, args []string) error {
