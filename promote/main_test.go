@@ -50,9 +50,12 @@ func newFixture(t *testing.T) *fixture {
 }
 
 // open opens the repository anew, as another process would.
-func (f *fixture) open() {
+func (f *fixture) open() { f.openWith() }
+
+// openWith is open with more in the environment.
+func (f *fixture) openWith(env ...string) {
 	f.t.Helper()
-	repo, err := gitrepo.Open(f.t.Context(), gitrepo.Options{Dir: f.g.Dir(), Env: f.g.Env()})
+	repo, err := gitrepo.Open(f.t.Context(), gitrepo.Options{Dir: f.g.Dir(), Env: f.g.Env(env...)})
 	noError(f.t, err)
 	f.t.Cleanup(func() { noError(f.t, repo.Close()) })
 	policy, err := review.LoadPolicy(f.t.Context(), repo)

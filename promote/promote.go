@@ -121,6 +121,11 @@ func (g *Gate) carryOut(ctx context.Context, o Order, j *Judgement) error {
 		Message:   reflogMessage(o.verb(), o.Reason),
 		UnderLock: func(ctx context.Context) error { return g.recheck(ctx, o, j, &tree) },
 	})
+	var f *fault.Fault
+	if errors.Is(err, gitrepo.ErrCommitted) && errors.As(err, &f) {
+		// The claim stays: from it the next command writes the line.
+		return f.WithCause(errors.Join(errAfterMove, err))
+	}
 	if err != nil {
 		g.withdraw(claim, earlier)
 		return err

@@ -3,7 +3,9 @@ package promote
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -283,4 +285,34 @@ func TestSharedRepository(t *testing.T) {
 		_, err := sharedPermissions(bad)
 		wantCode(t, err, fault.ConfigInvalid)
 	}
+}
+
+// TestAMoveThatCannotBeReadBackIsWrittenDown: Git made the move, and then cannot
+// read the ref. The claim stays, and the next command writes the move down.
+func TestAMoveThatCannotBeReadBackIsWrittenDown(t *testing.T) {
+	f := newFixture(t)
+	top := t.TempDir()
+	git, err := exec.LookPath("git")
+	noError(t, err)
+	committed := filepath.Join(top, "committed")
+	script := func(path, text string) {
+		noError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		noError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755))
+	}
+	script(f.g.Path(".git/hooks/reference-transaction"), fmt.Sprintf("[ \"$1\" != committed ] || : >'%s'\n", committed))
+	script(filepath.Join(top, "bin", "git"), fmt.Sprintf(
+		"if [ -e '%s' ]; then case $* in *for-each-ref*) exit 1 ;; esac; fi\nexec '%s' \"$@\"\n", committed, git))
+	order := f.order(nil)
+	f.openWith("PATH=" + filepath.Join(top, "bin") + ":" + os.Getenv("PATH"))
+	noError(t, os.RemoveAll(committed)) // the record's own ref was a transaction too
+	err = f.promote(order)
+	if fault.CodeOf(err) != fault.GitFailed || !AfterMove(err) || !strings.Contains(err.Error(), "Git moved refs/heads/live") {
+		t.Errorf("the move is told as %v", err)
+	}
+	f.wantVerdicts("")
+	noError(t, os.Remove(committed))
+	f.at(f.two)
+	noError(t, f.gate.Reconcile(t.Context()))
+	f.wantVerdicts("recovered")
+	f.settled()
 }

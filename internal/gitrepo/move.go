@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"time"
@@ -25,9 +26,9 @@ type Move struct {
 // reflog, hooks, packed refs and directory conflicts are Git's business.
 //
 // Codes: ref_moved, git_failed, interrupted. On every error but ref_moved after
-// the commit, which says so, and one of reading the ref back, the ref has not
-// changed through this call. When ctx
-// ends before the commit, Git is asked to end and drops its lock.
+// the commit, which says so, and one with ErrCommitted in its chain, the ref has not
+// changed through this call. When ctx ends before the commit, Git is asked to end
+// and drops its lock.
 func (r *Repo) MoveRef(ctx context.Context, m Move) error {
 	if err := r.checkMove(m); err != nil {
 		return err
@@ -59,8 +60,17 @@ func (r *Repo) MoveRef(ctx context.Context, m Move) error {
 		}
 		return r.whyNotMoved(ctx, m, err)
 	}
-	return r.readBack(m)
+	err = r.readBack(m)
+	if err != nil && fault.CodeOf(err) != fault.RefMoved {
+		err = fault.New(fault.GitFailed, "Git moved %s to %s, and the ref cannot be read since", safetext.Terminal(m.Ref), Short(m.New)).
+			WithHint("git fsck names what is broken; the next promotion writes the move down").WithCause(errors.Join(ErrCommitted, err))
+	}
+	return err
 }
+
+// ErrCommitted is in the chain of the error with which MoveRef says that Git made
+// the move, and that the ref could not be read afterwards.
+var ErrCommitted = errors.New("git made the move")
 
 // checkMove keeps from Git what it would understand as another command: no new
 // value is a deletion, no old one "whatever it is".
