@@ -23,7 +23,7 @@ var sourceRoots = []string{"", "src", "lib", "python"}
 // there can shadow another.
 func (b *binder) dotted(base, text string) error {
 	for _, piece := range pieces(text) {
-		if !moduleForm.MatchString(piece) {
+		if !strings.Contains(piece, ".") || !moduleForm.MatchString(piece) {
 			continue
 		}
 		for _, root := range sourceRoots {
@@ -60,6 +60,9 @@ func (b *binder) modules(args []string) error {
 		all = append(all, pieces(a)...)
 	}
 	for i, piece := range all {
+		if !strings.HasPrefix(piece, "-") {
+			continue
+		}
 		m := moduleFlag.FindStringSubmatch(piece)
 		switch {
 		case m == nil && piece != "--module":

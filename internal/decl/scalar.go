@@ -41,6 +41,8 @@ func ambiguous(plain string) bool {
 		return false
 	case lower == "true", lower == "false", ambiguousWords[lower]:
 		return true
+	case !strings.Contains("-+._eE0123456789", plain[:1]): // as every form below begins
+		return false
 	case date.MatchString(plain):
 		return true
 	case !strings.ContainsAny(plain, "0123456789"):

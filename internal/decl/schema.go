@@ -48,12 +48,26 @@ func FieldNames() []string {
 	}
 }
 
-// serverID is what a server may be called. "__" is refused beside it: it
-// separates server and tool in a tool's exposed name.
-var serverID = pattern.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+// maxServerID is the longest id of a server, in bytes.
+const maxServerID = 64
 
-// ValidServerID reports whether s may be a server's id.
-func ValidServerID(s string) bool { return serverID.MatchString(s) && !strings.Contains(s, "__") }
+// ValidServerID reports whether s may be a server's id: a letter or digit, then
+// letters, digits, dots, dashes and underscores, 64 bytes at most. "__" is refused
+// beside it: it separates server and tool in a tool's exposed name.
+func ValidServerID(s string) bool {
+	if s == "" || len(s) > maxServerID || strings.Contains(s, "__") {
+		return false
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case i > 0 && (c == '.' || c == '-' || c == '_'):
+		default:
+			return false
+		}
+	}
+	return true
+}
 
 // Parse reads one declaration file. It never fails: what is wrong with the
 // bytes is in the File's Problems and State.
