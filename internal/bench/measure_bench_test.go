@@ -29,6 +29,7 @@ type work struct {
 	args  []string
 	stdin []byte
 	env   []string
+	repo  *repo // nil for that of measure
 	// before runs, not timed, before each run.
 	before func(*testing.T)
 }
@@ -55,7 +56,11 @@ func measure(t *testing.T, r *repo, all ...work) []cost {
 	seen := make([][]cost, len(all))
 	for n := range runs() + 2 {
 		for i, w := range all {
-			c := w.once(t, r)
+			at := r
+			if w.repo != nil {
+				at = w.repo
+			}
+			c := w.once(t, at)
 			if n >= 2 { // the first two warm the caches
 				seen[i] = append(seen[i], c)
 			}

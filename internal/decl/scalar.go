@@ -41,7 +41,7 @@ func ambiguous(plain string) bool {
 		return false
 	case lower == "true", lower == "false", ambiguousWords[lower]:
 		return true
-	case !strings.Contains("-+._eE0123456789", plain[:1]): // as every form below begins
+	case strings.IndexByte("-+._eE0123456789", plain[0]) < 0: // as every form below begins
 		return false
 	case date.MatchString(plain):
 		return true

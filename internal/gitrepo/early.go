@@ -59,14 +59,15 @@ func (r *Repo) startEarly(ctx context.Context, o Options) *early {
 }
 
 // listEarly lists refs by their full names. What is odd in any way, such as a
-// broken ref, is left to whoever asks later.
+// broken ref, is left to whoever asks later. Whether the objects are there is not
+// asked, which would open every pack: whoever gets a value reads its object.
 func (r *Repo) listEarly(ctx context.Context, names []string) map[string]listedRef {
 	for _, name := range names {
 		if checkRefWord(name) != nil {
 			return nil
 		}
 	}
-	out, err := r.run(ctx, command{args: append([]string{"for-each-ref", "--format=%(objecttype) %(objectname) %(refname) %(symref)"}, names...)})
+	out, err := r.run(ctx, command{args: append([]string{"for-each-ref", "--format=%(objectname) %(refname) %(symref)"}, names...)})
 	if err != nil || len(out.stderr) > 0 {
 		return nil
 	}
@@ -76,11 +77,11 @@ func (r *Repo) listEarly(ctx context.Context, names []string) map[string]listedR
 	}
 	for line := range strings.Lines(string(out.stdout)) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), " ")
-		if len(f) != 4 {
+		if len(f) != 3 {
 			return nil
 		}
-		if _, asked := refs[f[2]]; asked {
-			refs[f[2]] = listedRef{ID(f[1]), f[3]}
+		if _, asked := refs[f[1]]; asked {
+			refs[f[1]] = listedRef{ID(f[0]), f[2]}
 		}
 	}
 	return refs
