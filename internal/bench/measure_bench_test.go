@@ -53,6 +53,7 @@ func runs() int {
 // falls on all of them, and returns the medians.
 func measure(t *testing.T, r *repo, all ...work) []cost {
 	t.Helper()
+	syscall.Sync() // what was made before is not written out beside the runs
 	seen := make([][]cost, len(all))
 	for n := range runs() + 2 {
 		for i, w := range all {
