@@ -119,14 +119,3 @@ func (r *Repo) Identity(ctx context.Context) (Person, error) {
 	}
 	return parsePerson(strings.TrimSpace(string(out.stdout))), nil
 }
-
-// CreateCommit writes a commit object (no ref) with the user's identity.
-// Codes: io_failed.
-func (r *Repo) CreateCommit(ctx context.Context, tree ID, parents []ID, message string) (ID, error) {
-	args := []string{"commit-tree", string(tree)}
-	for _, p := range parents {
-		args = append(args, "-p", string(p))
-	}
-	id, err := r.write(ctx, []byte(message), nil, args...)
-	return ID(id), err
-}

@@ -95,32 +95,6 @@ func pathOf(g *gittest.Repo) string {
 	return path
 }
 
-func TestCreateCommit(t *testing.T) {
-	g := gittest.New(t)
-	one := ID(g.Commit(map[string]string{"a": "1\n"}, "one"))
-	two := ID(g.Commit(map[string]string{"a": "2\n"}, "two"))
-	g.Git("config", "commit.gpgSign", "true") // not of commit-tree's concern
-	r := open(t, g)
-	before := state(t, g)
-	first, err := r.ReadCommit(t.Context(), one)
-	noError(t, err)
-	id, err := r.CreateCommit(t.Context(), first.Tree, []ID{two, one}, "back to one\n")
-	noError(t, err)
-	c, err := r.ReadCommit(t.Context(), id)
-	noError(t, err)
-	equal(t, "tree", c.Tree, first.Tree)
-	equal(t, "parents", fmt.Sprint(c.Parents), fmt.Sprint([]ID{two, one}))
-	equal(t, "message", c.Message, "back to one\n")
-	equal(t, "author", c.Author.Email, "grace@example.com")
-	equal(t, "refs, index and worktree", state(t, g), before)
-
-	for name, tree := range map[string]ID{"a commit": one, "absent": ID(strings.Repeat("ab", 20)), "an option": "--help", "nothing": ""} {
-		if _, err := r.CreateCommit(t.Context(), tree, nil, "x"); err == nil {
-			t.Errorf("%s passes for a tree", name)
-		}
-	}
-}
-
 // FuzzParseCommit holds the parser to no panic, and to ids in every field that
 // claims to be one.
 func FuzzParseCommit(f *testing.F) {

@@ -30,7 +30,7 @@ func actAsHook(dir string) int {
 		return 1
 	}
 	defer func() { _ = r.Close() }()
-	data, err := r.ReadBlobAt(ctx, ID(strings.Fields(line)[1]), "agent/mcp/docs.yaml", 1000)
+	data, err := readBlobAt(ctx, r, ID(strings.Fields(line)[1]), "agent/mcp/docs.yaml", 1000)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

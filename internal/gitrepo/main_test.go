@@ -1,9 +1,13 @@
 package gitrepo
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
@@ -78,4 +82,45 @@ func writeFile(t *testing.T, path, data string, mode os.FileMode) {
 	noError(t, os.MkdirAll(filepath.Dir(path), 0o777))
 	noError(t, os.WriteFile(path, []byte(data), mode))
 	noError(t, os.Chmod(path, mode))
+}
+
+// readBlobAt reads the regular file at path in a commit, of at most limit bytes. It
+// wraps fs.ErrNotExist when the path is absent or no regular file.
+func readBlobAt(ctx context.Context, r *Repo, commit ID, path string, limit int64) ([]byte, error) {
+	tree, err := r.Tree(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	dir, name := "", path // a slash in front stays in the name, which no entry has
+	if i := strings.LastIndex(path, "/"); i > 0 {
+		dir, name = path[:i], path[i+1:]
+	}
+	entries, err := tree.List(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if e.Name == name && e.Mode.IsRegular() {
+			return tree.Read(ctx, dir, e, limit)
+		}
+	}
+	return nil, fmt.Errorf("no file: %w", fs.ErrNotExist)
+}
+
+// checkedOut are the paths of the worktrees that have ref checked out.
+func checkedOut(t *testing.T, r *Repo, ref string) []string {
+	t.Helper()
+	all, err := r.Occupants(t.Context(), ref)
+	noError(t, err)
+	var paths []string
+	for _, o := range all {
+		paths = append(paths, o.Path)
+	}
+	return paths
+}
+
+func resolveRef(t *testing.T, r *Repo, name string) (string, error) {
+	t.Helper()
+	full, _, err := r.ResolveRefValue(t.Context(), name)
+	return full, err
 }

@@ -136,18 +136,18 @@ func TestReadObjectsHashesWhatItReads(t *testing.T) {
 			good, evil := object(string(first)+":agent/mcp/docs.yaml"), object(string(second)+":agent/mcp/docs.yaml")
 			forge(t, g, good, "blob", "command: evil\n")
 			r := open(t, g)
-			_, err := r.ReadBlobAt(t.Context(), first, "agent/mcp/docs.yaml", 1000)
+			_, err := readBlobAt(t.Context(), r, first, "agent/mcp/docs.yaml", 1000)
 			if f := wantCode(t, err, fault.SurfaceUnreadable); !strings.Contains(f.Message, "do not match") {
 				t.Error(f)
 			}
-			_, err = r.ReadBlobAt(t.Context(), second, "agent/mcp/docs.yaml", 1000)
+			_, err = readBlobAt(t.Context(), r, second, "agent/mcp/docs.yaml", 1000)
 			noError(t, err)
 			_ = evil
 
 			root := object(string(first) + "^{tree}")
 			forge(t, g, root, "tree", raw("tree", string(second)+"^{tree}"))
 			r = open(t, g)
-			_, err = r.ReadBlobAt(t.Context(), first, "agent/mcp/docs.yaml", 1000)
+			_, err = readBlobAt(t.Context(), r, first, "agent/mcp/docs.yaml", 1000)
 			wantCode(t, err, fault.SurfaceUnreadable)
 
 			forge(t, g, string(first), "commit", raw("commit", string(second)))
@@ -202,7 +202,7 @@ func TestReadObjectsFromPacksAndAlternates(t *testing.T) {
 	for _, repo := range []*gittest.Repo{g, g.At(shared)} {
 		r := open(t, repo)
 		for id := range strings.FieldsSeq(repo.Git("rev-list", "HEAD")) {
-			got, err := r.ReadBlobAt(t.Context(), ID(id), "agent/mcp/docs.yaml", 10000)
+			got, err := readBlobAt(t.Context(), r, ID(id), "agent/mcp/docs.yaml", 10000)
 			noError(t, err)
 			equal(t, id, string(got), repo.Git("cat-file", "blob", id+":agent/mcp/docs.yaml"))
 		}
@@ -229,7 +229,7 @@ func TestReadObjectsNeverFetches(t *testing.T) {
 			head, err := r.ResolveCommit(t.Context(), "HEAD")
 			noError(t, err)
 			for range 2 {
-				_, err = r.ReadBlobAt(t.Context(), head, "agent/mcp/docs.yaml", 1000)
+				_, err = readBlobAt(t.Context(), r, head, "agent/mcp/docs.yaml", 1000)
 				if f := wantCode(t, err, fault.SurfaceUnreadable); !strings.Contains(f.Hint, "git fetch") {
 					t.Error(f.Hint)
 				}

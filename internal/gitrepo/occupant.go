@@ -21,7 +21,8 @@ type Occupant struct {
 	attached bool   // HEAD names the ref, and no operation holds it instead
 }
 
-// Occupants lists the worktrees that CheckedOut names.
+// Occupants lists the worktrees that have ref checked out, or are busy with a rebase
+// or bisection of it.
 func (r *Repo) Occupants(ctx context.Context, ref string) ([]*Occupant, error) {
 	trees, err := r.worktrees(ctx)
 	if err != nil {

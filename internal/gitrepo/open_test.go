@@ -64,7 +64,7 @@ func TestOpenLinkedWorktree(t *testing.T) {
 	got, err := r.ResolveCommit(t.Context(), "HEAD")
 	noError(t, err)
 	equal(t, "HEAD", got, ID(id))
-	branch, err := r.ResolveRef(t.Context(), "HEAD")
+	branch, err := resolveRef(t, r, "HEAD")
 	noError(t, err)
 	equal(t, "branch", branch, "refs/heads/side")
 
@@ -87,7 +87,7 @@ func TestOpenSHA256(t *testing.T) {
 	got, err := r.ResolveCommit(t.Context(), "main")
 	noError(t, err)
 	equal(t, "main", got, ID(id))
-	data, err := r.ReadBlobAt(t.Context(), got, "a", 100)
+	data, err := readBlobAt(t.Context(), r, got, "a", 100)
 	noError(t, err)
 	equal(t, "a", string(data), "1\n")
 }

@@ -33,7 +33,7 @@ func TestWriteRecord(t *testing.T) {
 			noError(t, err)
 			equal(t, "the ref", value, id)
 			for file, want := range map[string]string{"statement.json": "{}\r\n", "statement.json.sig": "sig\r\n"} {
-				data, err := r.ReadBlobAt(t.Context(), id, file, 100)
+				data, err := readBlobAt(t.Context(), r, id, file, 100)
 				noError(t, err)
 				equal(t, file, string(data), want)
 			}

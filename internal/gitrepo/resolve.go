@@ -97,17 +97,10 @@ func Clip(s string) string {
 // protectedPrefixes are the refs that no promotion touches.
 var protectedPrefixes = []string{"refs/evolve/", "refs/replace/"}
 
-// ResolveRef resolves what a person wrote after --ref (main, heads/main,
-// refs/heads/main) to a full ref name, following symbolic refs to their
-// target. A ref that does not exist must be written in full.
-// Codes: ref_invalid, ref_protected.
-func (r *Repo) ResolveRef(ctx context.Context, name string) (string, error) {
-	full, _, err := r.ResolveRefValue(ctx, name)
-	return full, err
-}
-
-// ResolveRefValue is ResolveRef, with the value that the ref has, "" if it does
-// not exist.
+// ResolveRefValue resolves what a person wrote after --ref (main, heads/main,
+// refs/heads/main) to a full ref name, following symbolic refs to their target, and
+// to the value that the ref has, "" if it does not exist. A ref that does not exist
+// must be written in full. Codes: ref_invalid, ref_protected.
 func (r *Repo) ResolveRefValue(ctx context.Context, name string) (target string, value ID, err error) {
 	shown := safetext.Terminal(Clip(name))
 	full, short := name, false

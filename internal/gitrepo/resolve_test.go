@@ -111,7 +111,7 @@ func TestResolveCommitIgnoresReplacements(t *testing.T) {
 	got, err := r.ResolveCommit(t.Context(), "main")
 	noError(t, err)
 	equal(t, "main", got, ID(two))
-	data, err := r.ReadBlobAt(t.Context(), got, "a", 10)
+	data, err := readBlobAt(t.Context(), r, got, "a", 10)
 	noError(t, err)
 	equal(t, "a", string(data), "2\n")
 }
@@ -140,7 +140,7 @@ func TestResolveRef(t *testing.T) {
 		"refs/heads/new": "refs/heads/new", "heads/new": "refs/heads/new", "refs/heads/HEAD": "refs/heads/HEAD",
 		"refs/heads/unborn-alias": "refs/heads/unborn", "refs/heads/-b": "refs/heads/-b", "refs/live": "refs/live",
 	} {
-		got, err := r.ResolveRef(t.Context(), name)
+		got, err := resolveRef(t, r, name)
 		if err != nil || got != want {
 			t.Errorf("%s: got %s, %v, want %s", name, got, err, want)
 		}
@@ -154,7 +154,7 @@ func TestResolveRef(t *testing.T) {
 		"refs/evolve/reviews/x": fault.RefProtected, "refs/Evolve/reviews/x": fault.RefProtected,
 		"refs/replace/" + one: fault.RefProtected, "sneaky": fault.RefProtected,
 	} {
-		if got, err := r.ResolveRef(t.Context(), name); err == nil {
+		if got, err := resolveRef(t, r, name); err == nil {
 			t.Errorf("%q resolved to %s", name, got)
 		} else if f := wantCode(t, err, code); f.Hint == "" && name != "loop" {
 			t.Errorf("%q: no hint", name)
@@ -162,13 +162,13 @@ func TestResolveRef(t *testing.T) {
 	}
 
 	g.Git("symbolic-ref", "HEAD", "refs/heads/unborn")
-	got, err := r.ResolveRef(t.Context(), "HEAD")
+	got, err := resolveRef(t, r, "HEAD")
 	noError(t, err)
 	equal(t, "HEAD on an unborn branch", got, "refs/heads/unborn")
 	g.Git("symbolic-ref", "HEAD", "refs/evolve/x")
-	_, err = r.ResolveRef(t.Context(), "HEAD")
+	_, err = resolveRef(t, r, "HEAD")
 	wantCode(t, err, fault.RefProtected)
 	g.Git("update-ref", "--no-deref", "HEAD", one)
-	_, err = r.ResolveRef(t.Context(), "HEAD")
+	_, err = resolveRef(t, r, "HEAD")
 	wantCode(t, err, fault.RefInvalid)
 }

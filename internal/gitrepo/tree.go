@@ -134,26 +134,3 @@ func (c *cache[T]) put(id ID, v T, size int) {
 	c.held[id] = v
 	c.bytes += size
 }
-
-// ReadBlobAt reads the regular file at path in a commit, capped at limit bytes.
-// It wraps fs.ErrNotExist when the path is absent or no regular file.
-func (r *Repo) ReadBlobAt(ctx context.Context, commit ID, path string, limit int64) ([]byte, error) {
-	tree, err := r.Tree(ctx, commit)
-	if err != nil {
-		return nil, err
-	}
-	dir, name := "", path // a slash in front stays in the name, which no entry has
-	if i := strings.LastIndex(path, "/"); i > 0 {
-		dir, name = path[:i], path[i+1:]
-	}
-	entries, err := tree.List(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries {
-		if e.Name == name && e.Mode.IsRegular() {
-			return tree.Read(ctx, dir, e, limit)
-		}
-	}
-	return nil, fmt.Errorf("no file: %w", fs.ErrNotExist)
-}

@@ -114,11 +114,11 @@ func TestReadBlobAt(t *testing.T) {
 	g := busyRepo(t)
 	r := open(t, g)
 	head := ID(g.Git("rev-parse", "HEAD"))
-	data, err := r.ReadBlobAt(t.Context(), head, "agent/mcp/docs.yaml", 100)
+	data, err := readBlobAt(t.Context(), r, head, "agent/mcp/docs.yaml", 100)
 	noError(t, err)
 	equal(t, "docs", string(data), "command: docs\n")
 	for _, path := range []string{"", "absent", "agent", "agent/mcp/link", "alias/mcp/docs.yaml", "sub", "agent/mcp/", "/agent0", "agent/mcp/Docs.yaml"} {
-		if data, err := r.ReadBlobAt(t.Context(), head, path, 100); !errors.Is(err, fs.ErrNotExist) {
+		if data, err := readBlobAt(t.Context(), r, head, path, 100); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%q: %q, %v", path, data, err)
 		}
 	}

@@ -92,7 +92,7 @@ func TestTreeRefusesBrokenTrees(t *testing.T) {
 	root := g.WriteRawObject("tree", rawTree(agentID, "40000 agent"))
 	commit := g.Git("commit-tree", "-m", "broken", root)
 	r := open(t, g)
-	_, err = r.ReadBlobAt(t.Context(), ID(commit), "agent/mcp/docs.yaml", 1000)
+	_, err = readBlobAt(t.Context(), r, ID(commit), "agent/mcp/docs.yaml", 1000)
 	f := wantCode(t, err, fault.SurfaceUnreadable)
 	if !strings.Contains(f.Message, "agent/mcp") || strings.Contains(f.Message, "docs") {
 		t.Errorf("the message should name the directory, and no entry: %s", f.Message)

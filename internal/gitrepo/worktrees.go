@@ -12,22 +12,6 @@ import (
 	"github.com/evolve-mcp/evolve/internal/fault"
 )
 
-// CheckedOut lists the worktrees that have ref checked out, or are busy with a
-// rebase or bisection of it, as absolute paths.
-func (r *Repo) CheckedOut(ctx context.Context, ref string) ([]string, error) {
-	trees, err := r.worktrees(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var busy []string
-	for _, t := range trees {
-		if t.branch == ref || t.detached && operatesOn(r.adminDir(t), ref) {
-			busy = append(busy, t.path)
-		}
-	}
-	return busy, nil
-}
-
 // Worktrees lists the absolute paths of all worktrees, without a bare one: those
 // of "git worktree list", read from the files that it reads.
 func (r *Repo) Worktrees(_ context.Context) ([]string, error) {

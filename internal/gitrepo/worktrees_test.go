@@ -34,14 +34,12 @@ func TestWorktreesAndCheckedOut(t *testing.T) {
 			"refs/heads/odd":  {odd},
 			"refs/heads/away": {gone}, // Git keeps it busy until it is pruned
 		} {
-			got, err := repo.CheckedOut(t.Context(), ref)
-			noError(t, err)
+			got := checkedOut(t, repo, ref)
 			equal(t, ref, fmt.Sprintf("%q", got), fmt.Sprintf("%q", want))
 		}
 	}
 	g.Git("symbolic-ref", "HEAD", "refs/heads/alias")
-	got, err := open(t, g).CheckedOut(t.Context(), "refs/heads/main")
-	noError(t, err)
+	got := checkedOut(t, open(t, g), "refs/heads/main")
 	equal(t, "main, checked out through an alias", fmt.Sprint(got), fmt.Sprint([]string{g.Dir()}))
 }
 
@@ -52,8 +50,7 @@ func TestWorktreesOfABareRepository(t *testing.T) {
 	trees, err := r.Worktrees(t.Context())
 	noError(t, err)
 	equal(t, "worktrees", len(trees), 0)
-	got, err := r.CheckedOut(t.Context(), "refs/heads/main")
-	noError(t, err)
+	got := checkedOut(t, r, "refs/heads/main")
 	equal(t, "checked out", len(got), 0)
 }
 
@@ -75,8 +72,7 @@ func TestCheckedOutSeesOperationsInProgress(t *testing.T) {
 	check := func(when string, want map[string][]string) {
 		t.Helper()
 		for ref, paths := range want {
-			got, err := r.CheckedOut(t.Context(), ref)
-			noError(t, err)
+			got := checkedOut(t, r, ref)
 			equal(t, when+": "+ref, fmt.Sprint(got), fmt.Sprint(paths))
 		}
 	}

@@ -39,24 +39,6 @@ func Terminal(s string) string {
 	return b.String()
 }
 
-// cut marks where Line left text out.
-const cut = "..."
-
-// Line is Terminal for a column of a table: a result longer than width bytes
-// loses its middle, since the ends of a path or a ref say most. A width below 8
-// counts as 8.
-func Line(s string, width int) string {
-	const least = 8
-	width = max(width, least)
-	t := Terminal(s)
-	if len(t) <= width {
-		return t
-	}
-	tail := (width - len(cut)) / 2
-	head := width - len(cut) - tail
-	return t[:head] + cut + t[len(t)-tail:]
-}
-
 func isPlain(s string) bool {
 	for i := range len(s) {
 		if s[i] < firstPrintable || s[i] > lastPrintable {

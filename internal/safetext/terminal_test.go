@@ -40,39 +40,17 @@ func TestTerminalEscapesWhatATerminalOrAnEyeWouldMisread(t *testing.T) {
 	}
 }
 
-func TestLineKeepsBothEnds(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		in    string
-		width int
-		want  string
-	}{
-		{"refs/heads/main", 20, "refs/heads/main"},
-		{"refs/heads/main", 15, "refs/heads/main"},
-		{"refs/heads/feature/long-name", 20, "refs/head...ong-name"},
-		{"refs/heads/main", 0, "ref...in"},
-		{"a\x1bb", 80, `a\u{1b}b`},
-	} {
-		if got := Line(c.in, c.width); got != c.want {
-			t.Errorf("Line(%q, %d) = %s, want %s", c.in, c.width, got, c.want)
-		}
-	}
-}
-
 func FuzzTerminal(f *testing.F) {
 	for _, s := range []string{"", "main", "\x1b[2J", "\u202e", "\xff\xfe", "a\nb", `\u{1b}`, "\u00e9\U0001f600"} {
-		f.Add(s, 20)
+		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, s string, width int) {
+	f.Fuzz(func(t *testing.T, s string) {
 		got := Terminal(s)
 		if i := strings.IndexFunc(got, func(r rune) bool { return r < 0x20 || r > 0x7e }); i >= 0 {
 			t.Fatalf("Terminal(%q) holds %q", s, got[i:])
 		}
 		if again := Terminal(got); again != got {
 			t.Fatalf("Terminal is not stable: %q then %q", got, again)
-		}
-		if l := Line(s, width); len(l) > max(width, 8) || Terminal(l) != l {
-			t.Fatalf("Line(%q, %d) = %q", s, width, l)
 		}
 	})
 }
