@@ -1,7 +1,6 @@
 package review
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -33,7 +32,7 @@ type Check struct {
 
 // Examination looks at what reviews rest on: the signers, the keys, their modes,
 // the repository's name. It writes nothing and asks no key to sign.
-func Examination(_ context.Context, repo *gitrepo.Repo, p *Policy) []Check {
+func Examination(repo *gitrepo.Repo, p *Policy) []Check {
 	return []Check{checkSigners(repo, p), checkSigningKey(repo, p), checkFingerprintKey(repo), checkName(p)}
 }
 

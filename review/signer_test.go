@@ -337,7 +337,7 @@ func TestExamination(t *testing.T) {
 	look := func() map[string]CheckStatus {
 		t.Helper()
 		out := map[string]CheckStatus{}
-		for _, c := range Examination(h.ctx, h.repo, h.policy()) {
+		for _, c := range Examination(h.repo, h.policy()) {
 			out[c.ID] = c.Status
 			if c.Message == "" || c.Status != StatusOK && c.Hint == "" {
 				t.Errorf("%+v", c)

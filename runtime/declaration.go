@@ -110,7 +110,7 @@ func coreProblems(s *decl.Surface, c *decl.Core) []decl.Problem {
 
 // FromCore takes a core of a surface that was already loaded and found valid.
 func FromCore(c *decl.Core) *Core {
-	out := &Core{Approval: ApprovalRules{Default: c.Agent.Approval.Default}}
+	out := &Core{Approval: RulesFrom(c.Agent.Approval)}
 	for _, f := range c.Files {
 		if f.Decl != nil {
 			out.Declarations = append(out.Declarations, Declaration{f.Decl})
@@ -121,12 +121,6 @@ func FromCore(c *decl.Core) *Core {
 		grants = append(grants, g.Reveal())
 	}
 	out.Capabilities = NewCapabilities(grants...)
-	out.Approval.Tools = rules(c.Agent.Approval.Tools)
-	out.Approval.Capabilities = rules(c.Agent.Approval.Capabilities)
-	out.Approval.Risks = map[Risk]Approval{}
-	for _, r := range c.Agent.Approval.Risks {
-		out.Approval.Risks[Risk(r.Name.Reveal())] = r.Policy
-	}
 	for _, m := range c.Agent.ToolMetadata {
 		out.ToolMetadata = append(out.ToolMetadata, ToolMetadata{
 			Name: m.Name.Reveal(), Risk: m.Risk, Approval: m.ApprovalPolicy, Capability: m.Capability.Reveal(),
@@ -135,10 +129,17 @@ func FromCore(c *decl.Core) *Core {
 	return out
 }
 
-func rules(list []decl.Rule) map[string]Approval {
-	out := map[string]Approval{}
+// RulesFrom are the rules of an approval node, of an agent or of the host.
+func RulesFrom(a decl.ApprovalRules) ApprovalRules {
+	return ApprovalRules{
+		Tools: rules[string](a.Tools), Capabilities: rules[string](a.Capabilities), Risks: rules[Risk](a.Risks), Default: a.Default,
+	}
+}
+
+func rules[K ~string](list []decl.Rule) map[K]Approval {
+	out := map[K]Approval{}
 	for _, r := range list {
-		out[r.Name.Reveal()] = r.Policy
+		out[K(r.Name.Reveal())] = r.Policy
 	}
 	return out
 }

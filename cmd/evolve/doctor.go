@@ -36,7 +36,7 @@ func (s *session) doctor(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	checks = append(review.Examination(s.ctx, s.repo, s.policy), checks...)
+	checks = append(review.Examination(s.repo, s.policy), checks...)
 	setup, err := s.hooks(c)
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ func finding(id string, s securitydiff.Severity, field redact.Shown, message str
 func fullReport() *securitydiff.Report {
 	after := docs()
 	after.Args[1], after.ApprovalPolicy = "@acme/docs-mcp@1.5.2", "auto"
-	return &securitydiff.Report{
+	r := &securitydiff.Report{
 		Schema: securitydiff.Schema, Base: commitA, Head: commitB, RequiresReview: true, Readable: true,
 		Problems: []securitydiff.Problem{},
 		Changes: []securitydiff.Change{
@@ -87,6 +87,9 @@ func fullReport() *securitydiff.Report {
 			},
 		},
 	}
+	c := r.Changes
+	r.Changes = []securitydiff.Change{c[2], c[1], c[3], c[4], c[0]} // the worst first, as in every report
+	return r
 }
 
 func modified(after *securitydiff.Summary) securitydiff.Change {

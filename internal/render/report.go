@@ -23,7 +23,7 @@ func Text(w io.Writer, r *securitydiff.Report, o TextOptions) error {
 	if o.Verbose {
 		p.table(0, []row{plainRow("base", styled(r.Base, plain)), plainRow("head", styled(r.Head, plain))})
 	}
-	for _, c := range worstFirst(r.Changes) {
+	for _, c := range r.Changes {
 		p.blank()
 		p.change(c, o.Verbose)
 	}
@@ -107,16 +107,6 @@ func worstOf(changes []securitydiff.Change) securitydiff.Severity {
 		all = append(all, c.Findings...)
 	}
 	return worst(all)
-}
-
-// worstFirst orders changes by their worst finding and else leaves them in the
-// report's order.
-func worstFirst(changes []securitydiff.Change) []securitydiff.Change {
-	sorted := slices.Clone(changes)
-	slices.SortStableFunc(sorted, func(a, b securitydiff.Change) int {
-		return cmp.Compare(rank(worst(a.Findings)), rank(worst(b.Findings)))
-	})
-	return sorted
 }
 
 // subjects say what a changed file is, where it is no declaration.

@@ -103,7 +103,7 @@ func (s *Session) prepare(ctx context.Context, r Request, core *decl.Core) error
 	s.turn = runtime.Turn{
 		ID: "validation", Principal: r.Principal, Session: "validation", Core: coreName(core.Dir), CoreRevision: r.Revision,
 		Workspace: dir, Capabilities: grants(core, r.Grants), Declarations: loaded.Declarations,
-		Policy: &runtime.Policy{ID: "evolve", Core: loaded.Approval, Host: hostRules(r.Config), ToolMetadata: loaded.ToolMetadata},
+		Policy: &runtime.Policy{ID: "evolve", Core: loaded.Approval, Host: runtime.RulesFrom(r.Config.Approval), ToolMetadata: loaded.ToolMetadata},
 	}
 	s.catalog, err = host.Prepare(ctx, s.turn)
 	return s.prepared(ctx, err)
@@ -140,23 +140,6 @@ func grants(core *decl.Core, extra []string) runtime.Capabilities {
 		list = append(list, g.Reveal())
 	}
 	return runtime.NewCapabilities(list...)
-}
-
-func hostRules(c decl.HostConfig) runtime.ApprovalRules {
-	out := runtime.ApprovalRules{
-		Tools: map[string]runtime.Approval{}, Capabilities: map[string]runtime.Approval{},
-		Risks: map[runtime.Risk]runtime.Approval{}, Default: c.Approval.Default,
-	}
-	for _, r := range c.Approval.Tools {
-		out.Tools[r.Name.Reveal()] = r.Policy
-	}
-	for _, r := range c.Approval.Capabilities {
-		out.Capabilities[r.Name.Reveal()] = r.Policy
-	}
-	for _, r := range c.Approval.Risks {
-		out.Risks[runtime.Risk(r.Name.Reveal())] = r.Policy
-	}
-	return out
 }
 
 // Servers lists what became of each enabled declaration, by server id.
