@@ -19,7 +19,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/evolve-mcp/evolve/promote"
-	"github.com/evolve-mcp/evolve/review"
 )
 
 // kills is how often a process of a push is killed, times SOAK_SCALE.
