@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/evolve-mcp/evolve/internal/decl"
+	"github.com/evolve-mcp/evolve/internal/fault"
 )
 
 // maxBatchBytes bounds what one batch holds; more is left to single reads.
@@ -42,9 +43,14 @@ func (o *objectReader) readBatch(ctx context.Context, ids []ID, limit int64, out
 		return
 	}
 	release := context.AfterFunc(ctx, o.child.stop)
-	whole := o.child.readBatch(ids, limit, out)
+	read := o.child.readBatch
+	if o.careful {
+		read = o.child.readSmall
+	}
+	whole := read(ids, limit, out)
 	if !release() || !whole {
 		o.drop()
+		o.careful = true // something was too large, or out of order
 	}
 	for i, data := range out {
 		if data != nil && CheckHash(o.format, ids[i], "blob", data) != nil {
@@ -53,19 +59,37 @@ func (o *objectReader) readBatch(ctx context.Context, ids []ID, limit int64, out
 	}
 }
 
-// readBatch asks for all sizes, then for the contents of those that fit. It
-// reports whether the child answered as it must.
+// readBatch asks for all contents at once, and stops in front of the first that is
+// too large, or no blob. It reports whether the child answered as it must to the
+// end.
 func (c *catFile) readBatch(ids []ID, limit int64, out [][]byte) bool {
-	sizes := make([]int64, len(ids))
 	left := int64(maxBatchBytes)
+	return c.pipeline("contents", ids, func(i int) bool {
+		size, err := c.answer("contents", ids[i], "blob")
+		if fault.CodeOf(err) == fault.SurfaceUnreadable {
+			return true // it is not there
+		}
+		if left -= size; err != nil || size > limit || left < 0 {
+			return false
+		}
+		out[i], err = c.contents(size)
+		return err == nil
+	})
+}
+
+// readSmall is readBatch that asks for all sizes first, and then for the contents of
+// those that fit.
+func (c *catFile) readSmall(ids []ID, limit int64, out [][]byte) bool {
+	left := int64(maxBatchBytes)
+	var small []ID
+	var at []int
 	whole := c.pipeline("info", ids, func(i int) bool {
 		size, err := c.answer("info", ids[i], "blob")
 		if _, broken := err.(brokenReader); broken { //nolint:errorlint // made here, never wrapped
 			return false
 		}
-		sizes[i] = -1
 		if err == nil && size <= limit && size <= left {
-			sizes[i] = size
+			small, at = append(small, ids[i]), append(at, i)
 			left -= size
 		}
 		return true
@@ -73,22 +97,12 @@ func (c *catFile) readBatch(ids []ID, limit int64, out [][]byte) bool {
 	if !whole {
 		return false
 	}
-	var wanted []ID
-	var at []int
-	for i, id := range ids {
-		if sizes[i] >= 0 {
-			wanted, at = append(wanted, id), append(at, i)
-		}
+	read := make([][]byte, len(small))
+	whole = c.readBatch(small, limit, read)
+	for n, data := range read {
+		out[at[n]] = data
 	}
-	return c.pipeline("contents", wanted, func(n int) bool {
-		i := at[n]
-		size, err := c.answer("contents", ids[i], "blob")
-		if err != nil || size != sizes[i] {
-			return false
-		}
-		out[i], err = c.contents(size)
-		return err == nil
-	})
+	return whole
 }
 
 // pipeline writes one request for each id while the answers are read.

@@ -21,6 +21,7 @@ func TestABatchIsWhatSingleReadsAre(t *testing.T) {
 		for i := range 300 {
 			files[fmt.Sprintf("f%03d", i)] = strings.Repeat("x\n", i)
 		}
+		files["f100-large"] = strings.Repeat("y\n", 300)
 		commit := g.Commit(files, "one")
 		repo, err := Open(t.Context(), Options{Dir: g.Dir(), Env: g.Env()})
 		if err != nil {
@@ -41,11 +42,15 @@ func TestABatchIsWhatSingleReadsAre(t *testing.T) {
 		entries = append(entries, missing, directory)
 		swap(t, g, entries[7].ID, entries[8].ID)
 		batch := tree.(decl.Batch)
+		first := batch.ReadBatch(t.Context(), entries, limit) // ends at the first that is too large
 		out := batch.ReadBatch(t.Context(), entries, limit)
 		for i, e := range entries {
 			data, err := tree.Read(t.Context(), "", e, limit)
 			if (err == nil) != (out[i] != nil) || err == nil && !bytes.Equal(data, out[i]) {
 				t.Errorf("%s: %d bytes in the batch, %d and %v alone", e.Name, len(out[i]), len(data), err)
+			}
+			if first[i] != nil && !bytes.Equal(first[i], data) || first[i] == nil && i < 100 && i != 7 {
+				t.Errorf("%s: %d bytes in the first batch, %d and %v alone", e.Name, len(first[i]), len(data), err)
 			}
 		}
 		if out[7] != nil || out[len(out)-1] != nil {
