@@ -216,21 +216,22 @@ func gate(t *testing.T, b *table) {
 		s.servers, s.changed = 20, 1
 		r := makeRepo(t, s)
 		diff := git("diff-tree", "-r", r.live, r.main, "--", "agent/mcp")
-		for _, w := range []work{diff, r.preReceive(), r.verify()} {
+		for _, w := range []work{diff, r.catFile(t), r.preReceive(), r.verify()} {
 			w.repo = r
 			all = append(all, w)
 		}
 	}
 	// All in turns, so that the repositories can be held against each other too.
 	costs := measure(t, nil, all...)
-	b.head("repository", "`git diff-tree` of the MCP root", "`evolve-hook pre-receive`", "ratio", "`evolve verify`", "ratio")
-	const each = 3
+	b.head("repository", "`git diff-tree` of the MCP root", "`git cat-file --batch` of what is read", "`evolve-hook pre-receive`", "beside diff-tree",
+		"`evolve verify`", "beside diff-tree")
+	const each = 4
 	for i, s := range gateShapes {
 		c := costs[each*i:]
-		b.row(s.name, c[0].String(), c[1].String(), times(ratio(c[1], c[0])), c[2].String(), times(ratio(c[2], c[0])))
+		b.row(s.name, c[0].String(), c[1].String(), c[2].String(), times(ratio(c[2], c[0])), c[3].String(), times(ratio(c[3], c[0])))
 	}
 	b.text.WriteString("\nThe same, each beside itself in the smallest repository, as time and memory:\n")
-	b.head("repository", "`git diff-tree` of the MCP root", "`evolve-hook pre-receive`", "`evolve verify`")
+	b.head("repository", "`git diff-tree` of the MCP root", "`git cat-file --batch` of what is read", "`evolve-hook pre-receive`", "`evolve verify`")
 	for i, s := range gateShapes {
 		row := []string{s.name}
 		for n := range each {
@@ -239,6 +240,21 @@ func gate(t *testing.T, b *table) {
 		}
 		b.row(row...)
 	}
+}
+
+// catFile reads the objects that the gate must read of both commits.
+func (r *repo) catFile(t *testing.T) work {
+	t.Helper()
+	w := git("cat-file", "--batch")
+	var ids strings.Builder
+	for _, commit := range []string{r.live, r.main} {
+		fmt.Fprintf(&ids, "%[1]s\n%[1]s^{tree}\n", commit)
+		for line := range strings.Lines(r.git(t, r.dir, "ls-tree", "-r", "-t", commit, "agent")) {
+			ids.WriteString(strings.Fields(line)[2] + "\n")
+		}
+	}
+	w.stdin = []byte(ids.String())
+	return w
 }
 
 func times(f float64) string { return fmt.Sprintf("%.2f", f) }

@@ -3,7 +3,11 @@ package decl_test
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"sync"
 	"testing"
+
+	"gopkg.in/yaml.v3"
 
 	"github.com/evolve-mcp/evolve/internal/decl"
 	"github.com/evolve-mcp/evolve/internal/decl/decltest"
@@ -72,6 +76,31 @@ func BenchmarkDeclarations(b *testing.B) {
 		after.Put(path, decl.ModeRegular, serverText(i, 2))
 	}
 	compareTrees(b, before, after, n)
+}
+
+// BenchmarkDecodeAlone decodes the 2,000 texts of BenchmarkDeclarations to nodes, on
+// all processors, and does nothing with them: what the library costs a report.
+func BenchmarkDecodeAlone(b *testing.B) {
+	const n = 1000
+	texts := make([]string, 0, 2*n)
+	for i := range n {
+		texts = append(texts, serverText(i, 1), serverText(i, 2))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		var workers sync.WaitGroup
+		for w := range runtime.GOMAXPROCS(0) {
+			workers.Go(func() {
+				for i := w; i < len(texts); i += runtime.GOMAXPROCS(0) {
+					var node yaml.Node
+					if err := yaml.Unmarshal([]byte(texts[i]), &node); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+		}
+		workers.Wait()
+	}
 }
 
 // BenchmarkLaunchedDirectory: one launched directory of 5,000 files, of which one
