@@ -26,6 +26,7 @@ go mod tidy -diff >/dev/null || fail "go.mod or go.sum is not tidy: go mod tidy"
 
 step vet
 go vet ./...
+go vet -tags "servers soak bench" ./...
 GOOS=windows go vet ./cmd/... || fail "vet for windows"
 
 step lint
