@@ -327,6 +327,26 @@ func TestPreReceiveAlone(t *testing.T) {
 	}
 }
 
+// A git that is killed while it is asked what a name stands for says nothing: the
+// name may stand for a guarded ref.
+func TestAKilledGitHidesNoSymbolicRef(t *testing.T) {
+	s := newSite(t)
+	noError(t, os.Remove(s.server.Path("hooks/reference-transaction")))
+	s.server.Git("config", "--add", "evolve.guard", "refs/heads/live")
+	s.server.Git("symbolic-ref", "refs/heads/alias", "refs/heads/live")
+	s.change("1.1.0")
+	s.refused("token_missing", "HEAD:alias")
+	git, err := exec.LookPath("git")
+	noError(t, err)
+	bin := t.TempDir()
+	noError(t, os.WriteFile(filepath.Join(bin, "git"),
+		fmt.Appendf(nil, "#!/bin/sh\ncase \"$*\" in *' symbolic-ref '*) kill -KILL $$ ;; esac\nexec '%s' \"$@\"\n", git), 0o755))
+	noError(t, os.WriteFile(s.server.Path("hooks/pre-receive"),
+		fmt.Appendf(nil, "#!/bin/sh\nPATH='%s':$PATH exec '%s' pre-receive \"$@\"\n", bin, hookProgram), 0o755))
+	s.refused("git_failed", "HEAD:alias")
+	s.at("refs/heads/live", "")
+}
+
 // A repository served under a namespace: its refs are judged as if it were alone.
 func TestNamespaces(t *testing.T) {
 	s := newSite(t)

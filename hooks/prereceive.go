@@ -113,7 +113,11 @@ func (p *push) leaveClaims(ctx context.Context) error {
 	if len(p.claims) == 0 {
 		return nil
 	}
-	if err := p.gate.Reconcile(ctx); err != nil {
+	refs := make([]string, 0, len(p.claims))
+	for _, c := range p.claims {
+		refs = append(refs, c.Ref)
+	}
+	if err := p.gate.Reconcile(ctx, refs...); err != nil {
 		return err
 	}
 	for _, c := range p.claims {
@@ -172,7 +176,7 @@ func (p *push) sort(ctx context.Context, u update, state gitrepo.RefState) (guar
 // move judges one guarded ref.
 func (p *push) move(ctx context.Context, u update, state gitrepo.RefState) error {
 	proposal := promote.Proposal{
-		Ref: bareName(state.Target), Old: u.old, New: u.new, Tokens: p.named(), Pusher: p.pusher, Beside: p.beside,
+		Ref: bareName(state.Target), Old: u.old, New: u.new, Tokens: p.named(), Pusher: p.pusher, Beside: p.beside, Revoking: p.revoking,
 	}
 	err := p.decide(ctx, proposal, u, state)
 	if err != nil {

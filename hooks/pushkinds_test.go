@@ -321,6 +321,16 @@ var pushRows = []struct {
 		s.refused("token_revoked", "--push-option="+token.String(), "HEAD:main")
 		s.refused("ref_protected", ":refs/evolve/revoked/"+token.Hex())
 	}},
+	// A trailer names a token no better than an option does: what the push itself
+	// takes back carries none of its moves.
+	{"a trailer's token and its revocation", func(s *site) {
+		head := s.change("1.1.0")
+		token := s.review(mainRef, s.base, head)
+		s.accepted(record(token))
+		s.clone.Git("commit", "-q", "--allow-empty", "-m", "Release", "-m", "MCP-Review: "+token.String())
+		s.revoke(token)
+		s.refused("token_missing", "HEAD:main", "refs/evolve/revoked/"+token.Hex())
+	}},
 	// What a reviewer took back before its record ever left the clone.
 	{"a record and its revocation", func(s *site) {
 		head := s.change("1.1.0")

@@ -36,7 +36,10 @@ type Proposal struct {
 	// Beside are records that come with a push and are no refs yet, as
 	// review.CheckPushed returned them.
 	Beside map[review.Token]*review.Record
-	Pusher review.Pusher
+	// Revoking are tokens that a push takes back itself: none of them counts for
+	// its moves, wherever it is named.
+	Revoking map[review.Token]bool
+	Pusher   review.Pusher
 }
 
 // Judgement is a move that may happen.

@@ -48,7 +48,7 @@ func (o Order) verb() string {
 // A refusal is written to the audit log.
 func (g *Gate) Promote(ctx context.Context, o Order) (*Judgement, error) {
 	if !o.DryRun {
-		if err := g.Reconcile(ctx); err != nil {
+		if err := g.Reconcile(ctx, o.Ref); err != nil {
 			return nil, err
 		}
 	}

@@ -316,3 +316,31 @@ func TestAMoveThatCannotBeReadBackIsWrittenDown(t *testing.T) {
 	f.wantVerdicts("recovered")
 	f.settled()
 }
+
+// TestALostAnswerIsWrittenDown: Git made the move and was killed before it said so,
+// and then the ref cannot be read. Nobody knows that nothing moved: the claim stays,
+// and the next command writes the move down.
+func TestALostAnswerIsWrittenDown(t *testing.T) {
+	f := newFixture(t)
+	top := t.TempDir()
+	git, err := exec.LookPath("git")
+	noError(t, err)
+	committed := filepath.Join(top, "committed")
+	script := func(path, text string) {
+		noError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		noError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755))
+	}
+	order := f.order(nil)
+	script(f.g.Path(".git/hooks/reference-transaction"), fmt.Sprintf("[ \"$1\" != committed ] || { : >'%s'; kill -KILL $PPID; }\n", committed))
+	script(filepath.Join(top, "bin", "git"), fmt.Sprintf(
+		"if [ -e '%s' ]; then case $* in *for-each-ref*) exit 1 ;; esac; fi\nexec '%s' \"$@\"\n", committed, git))
+	f.openWith("PATH=" + filepath.Join(top, "bin") + ":" + os.Getenv("PATH"))
+	if err := f.promote(order); fault.CodeOf(err) != fault.GitFailed || !AfterMove(err) {
+		t.Errorf("the move is told as %v", err)
+	}
+	noError(t, os.Remove(committed))
+	f.at(f.two)
+	noError(t, f.gate.Reconcile(t.Context()))
+	f.wantVerdicts("recovered")
+	f.settled()
+}

@@ -39,6 +39,7 @@ func (g *Gate) JudgePush(ctx context.Context, p Proposal) (*Judgement, error) {
 		return j, err
 	}
 	named = append(append([]review.Token{}, p.Tokens...), named...)
+	named = slices.DeleteFunc(named, func(t review.Token) bool { return p.Revoking[t] })
 	good, err := g.goodForRef(ctx, j, named)
 	if err != nil {
 		return j, err

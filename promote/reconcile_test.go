@@ -2,7 +2,9 @@ package promote
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +14,21 @@ import (
 	"github.com/evolve-mcp/evolve/internal/gitrepo"
 	"github.com/evolve-mcp/evolve/review"
 )
+
+// TestAnUnreadableRefHoldsUpNoOther: a claim stays whose ref cannot be read; moves of
+// other refs go on, and those of this one do not.
+func TestAnUnreadableRefHoldsUpNoOther(t *testing.T) {
+	f := newFixture(t)
+	noError(t, f.gate.claims().write(f.claim(func(c *Claim) { c.Ref = "refs/heads/broken" })))
+	writeFile(t, f.g.Path(".git/refs/heads/broken"), "nonsense\n", 0o644)
+	f.clock = f.clock.Add(claimLife)
+	noError(t, f.promote(f.order(nil)))
+	f.at(f.two)
+	if _, err := f.gate.claims().read("refs/heads/broken", f.one, f.two); err != nil {
+		t.Errorf("the claim is gone: %v", err)
+	}
+	wantCode(t, f.promote(f.order(func(o *Order) { o.Ref = "refs/heads/broken"; o.Tokens = []review.Token{{}} })), fault.GitFailed)
+}
 
 // What a killed promotion leaves, at each of its steps, and what the next
 // command makes of it.
@@ -245,4 +262,25 @@ func TestDoctorSeesAMovePastTheGate(t *testing.T) {
 	if !found {
 		t.Errorf("no problem in %+v", checks)
 	}
+}
+
+// TestAKilledGitLosesNoMove: a git that is killed while it reads the reflog does not
+// say that the move was never made.
+func TestAKilledGitLosesNoMove(t *testing.T) {
+	f := newFixture(t)
+	noError(t, f.gate.claims().write(f.claim(nil)))
+	f.g.Git("update-ref", "--create-reflog", live, string(f.two))
+	f.g.Git("update-ref", live, string(f.three))
+	f.clock = f.clock.Add(claimLife)
+	git, err := exec.LookPath("git")
+	noError(t, err)
+	bin := t.TempDir()
+	noError(t, os.WriteFile(filepath.Join(bin, "git"),
+		fmt.Appendf(nil, "#!/bin/sh\ncase $* in *' --walk-reflogs '*) kill -KILL $$ ;; esac\nexec '%s' \"$@\"\n", git), 0o755))
+	f.openWith("PATH=" + bin + ":" + os.Getenv("PATH"))
+	wantCode(t, f.gate.Reconcile(t.Context()), fault.GitFailed)
+	f.open()
+	noError(t, f.gate.Reconcile(t.Context()))
+	f.wantVerdicts("recovered")
+	f.settled()
 }

@@ -2,6 +2,7 @@ package promote
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/evolve-mcp/evolve/internal/fault"
@@ -56,7 +57,9 @@ func (g *Gate) undoCreation(ctx context.Context, back Order) error {
 		return err
 	}
 	if err := g.Repo.DeleteRef(ctx, back.Ref, back.Old); err != nil {
-		g.withdraw(claim, Claim{})
+		if !errors.Is(err, gitrepo.ErrCommitted) { // else the next command writes it down
+			g.withdraw(claim, Claim{})
+		}
 		return err
 	}
 	return g.settle(claim, false)

@@ -55,21 +55,31 @@ func (r *Repo) MoveRef(ctx context.Context, m Move) error {
 	}
 	if err := t.commit(); err != nil {
 		t.end()
-		if r.readBack(m) == nil {
+		back := r.readBack(m)
+		switch {
+		case back == nil:
 			return nil // made, and only the answer was lost
+		case fault.CodeOf(back) != fault.RefMoved: // nobody knows that it was not made
+			return unread(m, "was told to move", errors.Join(err, back))
 		}
 		return r.whyNotMoved(ctx, m, err)
 	}
 	err = r.readBack(m)
 	if err != nil && fault.CodeOf(err) != fault.RefMoved {
-		err = fault.New(fault.GitFailed, "Git moved %s to %s, and the ref cannot be read since", safetext.Terminal(m.Ref), Short(m.New)).
-			WithHint("git fsck names what is broken; the next promotion writes the move down").WithCause(errors.Join(ErrCommitted, err))
+		err = unread(m, "moved", err)
 	}
 	return err
 }
 
+// unread is the error about a move after which the ref could not be read.
+func unread(m Move, did string, cause error) error {
+	return fault.New(fault.GitFailed, "Git %s %s to %s, and the ref cannot be read since", did, safetext.Terminal(m.Ref), Short(m.New)).
+		WithHint("git fsck names what is broken; the next promotion writes the move down").WithCause(errors.Join(ErrCommitted, cause))
+}
+
 // ErrCommitted is in the chain of the error with which MoveRef says that Git made
-// the move, and that the ref could not be read afterwards.
+// the move, or was told to and did not answer, and that the ref could not be read
+// afterwards.
 var ErrCommitted = errors.New("git made the move")
 
 // checkMove keeps from Git what it would understand as another command: no new

@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -51,7 +52,7 @@ func (r *Repo) network(ctx context.Context, t Terminal, verb string, args []stri
 	if ctx.Err() != nil {
 		return interrupted(ctx)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, exec.ErrWaitDelay) { // git is done; what it started may keep its pipes
 		// The remote is not named: a URL can hold a password, which Git leaves out.
 		return fault.New(fault.GitFailed, "git %s did not succeed; what it said is above", verb).
 			WithHint("do what the remote's message says, or check the remote: git remote -v").WithCause(err)

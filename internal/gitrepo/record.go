@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -83,8 +84,10 @@ func (r *Repo) createRef(ctx context.Context, ref string, id ID) error {
 		WithHint("check the permissions of the Git directory, and its hooks").WithCause(err)
 }
 
-// DeleteRef deletes a ref if it still has the value old. Codes: ref_moved,
-// git_failed.
+// DeleteRef deletes a ref if it still has the value old. One that is gone is no
+// error, whoever deleted it: a git that was killed may have done it. Codes:
+// ref_moved, git_failed (with ErrCommitted in its chain where the ref cannot be read
+// afterwards), interrupted.
 func (r *Repo) DeleteRef(ctx context.Context, ref string, old ID) error {
 	if !r.isID(string(old)) { // Git would take "" for "whatever it is"
 		return fault.New(fault.Internal, "a ref is deleted with its old value only")
@@ -96,11 +99,21 @@ func (r *Repo) DeleteRef(ctx context.Context, ref string, old ID) error {
 		args:  []string{"-c", "core.warnAmbiguousRefs=false", "update-ref", "--no-deref", "--stdin", "-z"},
 		stdin: []byte("delete " + ref + "\x00" + string(old) + "\x00"), user: true,
 	})
-	if err == nil || fault.CodeOf(err) == fault.Interrupted {
-		return err
+	if err == nil {
+		return nil
 	}
-	if value, rerr := r.ReadRef(ctx, ref); rerr == nil && value != old {
+	settle, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	defer cancel()
+	value, rerr := r.ReadRef(settle, ref)
+	switch {
+	case rerr != nil:
+		err = errors.Join(ErrCommitted, rerr, err)
+	case value == "":
+		return nil
+	case value != old:
 		return fault.New(fault.RefMoved, "%s no longer has the value that was read", safetext.Terminal(ref))
+	case fault.CodeOf(err) == fault.Interrupted:
+		return err
 	}
 	return fault.New(fault.GitFailed, "%s cannot be deleted", safetext.Terminal(ref)).
 		WithHint("check the permissions of the Git directory, and its hooks").WithCause(err)

@@ -22,8 +22,10 @@ func (r *Repo) Moved(ctx context.Context, ref string, old, new ID) (bool, error)
 	switch {
 	case ctx.Err() != nil:
 		return false, interrupted(ctx)
-	case err != nil:
+	case out.status > 0:
 		return false, nil //nolint:nilerr // no such ref, or entries whose commits are gone
+	case err != nil: // killed, or not started: nothing is known
+		return false, r.failed(err, "rev-list")
 	}
 	// Newest first: each line is what the ref was moved to, the next one what
 	// it was moved from.

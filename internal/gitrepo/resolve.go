@@ -185,8 +185,11 @@ func (r *Repo) followSymbolic(ctx context.Context, full string) (string, error) 
 			if out.status == 129 { // Git before 2.39 has no --no-recurse
 				out, err = r.run(ctx, command{args: []string{"symbolic-ref", "--quiet", full}})
 			}
-			if err != nil {
+			switch {
+			case out.status == 1: // it is no symbolic ref
 				return full, nil
+			case err != nil: // killed, or broken: nothing is known
+				return "", r.failed(err, "symbolic-ref")
 			}
 		}
 		full = strings.TrimSuffix(string(out.stdout), "\n")
