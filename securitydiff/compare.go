@@ -5,10 +5,10 @@ import (
 	"context"
 	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/evolve-mcp/evolve/internal/decl"
 	"github.com/evolve-mcp/evolve/internal/redact"
+	"github.com/evolve-mcp/evolve/internal/workers"
 )
 
 // Options say how a report is made.
@@ -135,16 +135,16 @@ func (c *comparison) look(pairs map[decl.ItemKey]*pair) {
 		work <- p
 	}
 	close(work)
-	var workers sync.WaitGroup
+	var judges workers.Group
 	for range min(runtime.GOMAXPROCS(0), len(pairs)) {
-		workers.Go(func() {
+		judges.Go(func() {
 			for p := range work {
 				p.b, p.a = c.old.of(p.before), c.new.of(p.after)
 				p.change = p.judge(c.ctx)
 			}
 		})
 	}
-	workers.Wait()
+	judges.Wait()
 }
 
 // renames pairs a removed declaration with an added one of equal bytes.

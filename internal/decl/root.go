@@ -6,7 +6,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/evolve-mcp/evolve/internal/workers"
 )
 
 // declarations reads the files of an MCP root.
@@ -65,15 +66,17 @@ func (l *loader) parseAll(ctx context.Context, dir string, entries []Entry) ([]F
 		i    int
 		data []byte
 	}
-	workers := min(runtime.GOMAXPROCS(0), len(entries))
-	work := make(chan text, workers) // short: a text may have 16 MiB
-	var parsers sync.WaitGroup
-	for range workers {
+	most := min(runtime.GOMAXPROCS(0), len(entries))
+	work := make(chan text, most) // short: a text may have 16 MiB
+	var parsers workers.Group
+	for range most {
 		parsers.Go(func() {
 			for w := range work {
-				f := Parse(join(dir, entries[w.i].Name), entries[w.i].Mode, w.data)
-				f.Problems = slices.Clip(f.Problems) // more of a surface's own may be added
-				out[w.i] = parsedFile{f, len(w.data)}
+				parsers.Try(func() {
+					f := Parse(join(dir, entries[w.i].Name), entries[w.i].Mode, w.data)
+					f.Problems = slices.Clip(f.Problems) // more of a surface's own may be added
+					out[w.i] = parsedFile{f, len(w.data)}
+				})
 			}
 		})
 	}

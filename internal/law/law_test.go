@@ -20,10 +20,11 @@ const module = "github.com/evolve-mcp/evolve/"
 var allowed = map[string][]string{
 	"internal/bench":         {},
 	"internal/pattern":       {},
+	"internal/workers":       {},
 	"internal/fault":         {},
 	"internal/safetext":      {},
 	"internal/redact":        {"internal/fault", "internal/safetext"},
-	"internal/decl":          {"internal/pattern", "internal/fault", "internal/redact", "internal/safetext"},
+	"internal/decl":          {"internal/pattern", "internal/workers", "internal/fault", "internal/redact", "internal/safetext"},
 	"internal/gitrepo":       {"internal/decl", "internal/fault", "internal/safetext"},
 	"internal/gitrepo/gogit": {"internal/decl", "internal/fault", "internal/gitrepo", "internal/safetext"},
 	"internal/netguard":      {"internal/fault"},
@@ -33,7 +34,7 @@ var allowed = map[string][]string{
 		"internal/decl", "internal/fault", "internal/safetext", "internal/workspace", "runtime",
 	},
 	"internal/workspace": {"internal/decl", "internal/fault", "internal/safetext"},
-	"securitydiff":       {"internal/pattern", "internal/decl", "internal/fault", "internal/netguard", "internal/redact", "internal/safetext"},
+	"securitydiff":       {"internal/pattern", "internal/workers", "internal/decl", "internal/fault", "internal/netguard", "internal/redact", "internal/safetext"},
 	"review":             {"internal/pattern", "internal/decl", "internal/fault", "internal/gitrepo", "internal/redact", "internal/safetext"},
 	"promote": {
 		"internal/decl", "internal/fault", "internal/gitrepo", "internal/safetext", "review",
