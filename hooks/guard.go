@@ -28,7 +28,7 @@ func inRepo(ctx context.Context, in Input, objects bool, refs []string, do func(
 		refs = nil
 	}
 	repo, err := gitrepo.Open(ctx, gitrepo.Options{
-		Dir: in.Dir, Env: in.Env, Hook: true, Early: true, EarlyObjects: objects, EarlyRefs: refs,
+		Dir: in.Dir, Env: in.Env, Hook: true, Namespace: inNamespace(getenv(in.Env, "GIT_NAMESPACE"), ""), Early: true, EarlyObjects: objects, EarlyRefs: refs,
 	})
 	if err != nil {
 		return err

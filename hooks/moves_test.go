@@ -371,6 +371,28 @@ func TestNamespaces(t *testing.T) {
 	if _, err := s.server.Try("", "update-ref", "-d", full); err == nil {
 		t.Error("the namespaced ref could be deleted on the server")
 	}
+	// Records and revocations of a namespace count in it.
+	head := s.change("1.1.0")
+	token = s.review(mainRef, s.base, head)
+	if out, err := into(record(token)); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	other := s.review(mainRef, s.base, head)
+	s.revoke(other)
+	for _, args := range [][]string{{record(other)}, {"refs/evolve/revoked/" + other.Hex()}} {
+		if out, err := into(args...); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+	}
+	if out, err := into("--push-option="+other.String(), "HEAD:main"); err == nil || !strings.Contains(out, "token_revoked") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	s.at(full, s.base)
+	if out, err := into("--push-option="+token.String(), "HEAD:main"); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	s.at(full, head)
+	s.reaped()
 }
 
 // A repository with a worktree whose branch a push updates.

@@ -84,16 +84,16 @@ func load(ctx context.Context, repo *gitrepo.Repo, t Token, beside map[Token]git
 		return nil, malformed(oddity("", false, ""))
 	}
 	commit, pushed := beside[t]
-	ask := []string{RevocationRefs + t.hex}
+	ask := placesOf(repo, RevocationRefs+t.hex)
 	if !pushed {
-		ask = append(ask, RecordRefs+t.hex)
+		ask = append(ask, placesOf(repo, RecordRefs+t.hex)...)
 	}
 	refs, err := repo.ReadRefs(ctx, ask...)
 	if err != nil {
 		return nil, err
 	}
 	if !pushed {
-		commit = refs[RecordRefs+t.hex]
+		commit = present(refs, placesOf(repo, RecordRefs+t.hex))
 	}
 	if commit == "" {
 		return nil, fault.New(fault.TokenUnknown, "there is no record of %s in this repository", t.short()).
@@ -107,8 +107,27 @@ func load(ctx context.Context, repo *gitrepo.Repo, t Token, beside map[Token]git
 		return nil, fault.New(fault.TokenUnknown, "the record of %s %s", t.short(), problem).
 			WithHint("remove it, git update-ref -d %[1]s, and fetch it again: git fetch REMOTE %[1]s:%[1]s", RecordRefs+t.hex)
 	}
-	r.revocation, r.revocationRead = refs[RevocationRefs+t.hex], true
+	r.revocation, r.revocationRead = present(refs, placesOf(repo, RevocationRefs+t.hex)), true
 	return r, nil
+}
+
+// placesOf are the refs that a record's or revocation's name stands for: its own,
+// and that of the namespace which a push serves.
+func placesOf(repo *gitrepo.Repo, ref string) []string {
+	if repo.Namespace() == "" {
+		return []string{ref}
+	}
+	return []string{ref, repo.Namespace() + ref}
+}
+
+// present is the first of some refs that has a value, "" if none has.
+func present(refs map[string]gitrepo.ID, names []string) gitrepo.ID {
+	for _, name := range names {
+		if refs[name] != "" {
+			return refs[name]
+		}
+	}
+	return ""
 }
 
 func readRecord(ctx context.Context, repo *gitrepo.Repo, t Token, commit gitrepo.ID) (*Record, string) {

@@ -83,10 +83,12 @@ func checkRevocation(ctx context.Context, repo *gitrepo.Repo, t Token, commit gi
 func (r *Record) revoked(ctx context.Context, repo *gitrepo.Repo) error {
 	commit := r.revocation
 	if !r.revocationRead {
-		var err error
-		if commit, err = repo.ReadRef(ctx, RevocationRefs+r.Token.hex); err != nil {
+		places := placesOf(repo, RevocationRefs+r.Token.hex)
+		refs, err := repo.ReadRefs(ctx, places...)
+		if err != nil {
 			return err
 		}
+		commit = present(refs, places)
 	}
 	if commit == "" {
 		return nil

@@ -42,6 +42,9 @@ type Options struct {
 	// Hook says that this is a hook: configuration given through the
 	// environment is ignored.
 	Hook bool
+	// Namespace is what stands before the refs of the namespace that a push serves
+	// (gitnamespaces(7)), such as "refs/namespaces/a/"; "" for none.
+	Namespace string
 	// Early says that the configuration will be read for certain, EarlyObjects that
 	// objects will too:
 	// both git children are started beside the discovery, not after it.
@@ -62,6 +65,7 @@ type Repo struct {
 	workTree  string
 	format    string
 	bare      bool
+	namespace string
 	readEnv   []string
 	userEnv   []string
 
@@ -75,7 +79,7 @@ type Repo struct {
 // Codes: repository_unreadable, unsupported.
 func Open(ctx context.Context, o Options) (*Repo, error) {
 	r := &Repo{
-		dir:     o.Dir,
+		dir: o.Dir, namespace: o.Namespace,
 		readEnv: readEnvironment(o.Env, o.Hook),
 		userEnv: userEnvironment(o.Env),
 	}
@@ -183,6 +187,9 @@ func (r *Repo) WorkTree() string { return r.workTree }
 
 // Bare reports whether the repository has no worktree of its own.
 func (r *Repo) Bare() bool { return r.bare }
+
+// Namespace is what Options named.
+func (r *Repo) Namespace() string { return r.namespace }
 
 // ObjectFormat is "sha1" or "sha256".
 func (r *Repo) ObjectFormat() string { return r.format }
