@@ -97,7 +97,10 @@ func (h *Host) reach(ctx context.Context, s *session, b *bound) ([]outcome, erro
 		})
 	}
 	wg.Wait()
-	if ctx.Err() != nil {
+	switch {
+	case s.life.Err() != nil: // of which ctx hears a moment later
+		return nil, context.Cause(s.life)
+	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	}
 	return outcomes, err
@@ -131,7 +134,7 @@ func (h *Host) discover(ctx context.Context, s *session, b *bound, o *outcome, r
 		}
 		o.conn = conn
 		h.events.emit(b.event(ServerConnected, o.server))
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, s.life.Err() != nil:
 		if conn != nil {
 			conn.stale.Store(true) // the list was not read: ask again
 		}
