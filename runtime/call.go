@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -174,6 +175,9 @@ func (c *call) run(ctx context.Context) Result {
 		case conn.serial <- struct{}{}:
 			defer func() { <-conn.serial }()
 		case <-ctx.Done():
+		}
+		if over(ctx) { // also where its turn came in the same moment
+			<-ctx.Done()
 			if errors.Is(context.Cause(ctx), errCallTimeout) {
 				return c.host.refused(TimedOut, "", "other calls of the server took all the time")
 			}
@@ -202,6 +206,13 @@ func (c *call) run(ctx context.Context) Result {
 	reqCtx, why := conn.link.prepare(reqCtx)
 	_, err := conn.client.CallTool(reqCtx, request)
 	return c.result(ctx, err, why(), kept)
+}
+
+// over reports whether a context has ended, or its deadline has come and it is about
+// to.
+func over(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && !time.Now().Before(deadline)
 }
 
 // errCallTimeout is the cause of a call's own deadline.
