@@ -73,6 +73,13 @@ func (s *web) seen() []string {
 	return slices.Clone(s.calls)
 }
 
+// credentials are the Authorization headers of the requests seen.
+func (s *web) credentials() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.auth)
+}
+
 // lookups answers names in tests, and can change its mind.
 type lookups struct {
 	mu     sync.Mutex
@@ -138,9 +145,9 @@ func TestServersOverHTTP(t *testing.T) {
 			if mode == "" && (calls[0] != "POST server/discover" || calls[len(calls)-1] != "DELETE") {
 				t.Errorf("requests: %v", calls)
 			}
-			for i, a := range s.auth {
+			for i, a := range s.credentials() { // one more may arrive while the session is closed
 				if a != "Bearer "+secret {
-					t.Errorf("%s came with Authorization %q", calls[i], a)
+					t.Errorf("request %d came with Authorization %q", i, a)
 				}
 			}
 			decisions := w.sink.of(URLDecision)
@@ -165,13 +172,12 @@ func TestANameThatChangesItsAnswerIsRefused(t *testing.T) {
 	turn := w.turn()
 	c := w.prepare(turn)
 	l.set("10.0.0.7")
-	before := len(s.seen())
 	r := w.call(c, turn, "docs__echo", "")
 	if r.Status != Denied || r.Reason != "private_address" || r.Started {
 		t.Errorf("%+v", r)
 	}
-	if n := len(s.seen()); n != before {
-		t.Errorf("%d requests arrived", n-before)
+	if calls := s.seen(); slices.Contains(calls, "POST tools/call") { // one of the listing may still be on its way
+		t.Errorf("the call arrived: %v", calls)
 	}
 	l.set("127.0.0.1") // so that closing can say goodbye
 	_ = w.host.Close(t.Context())
