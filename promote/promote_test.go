@@ -287,25 +287,33 @@ func TestSharedRepository(t *testing.T) {
 	}
 }
 
+// unreadableOnce makes a git that cannot read refs once a move was committed, which
+// its hook tells by a file, and does what more says then. The fixture is opened with
+// it; the result is that file.
+func (f *fixture) unreadableOnce(more string) (committed string) {
+	f.t.Helper()
+	top := f.t.TempDir()
+	git, err := exec.LookPath("git")
+	noError(f.t, err)
+	committed = filepath.Join(top, "committed")
+	script := func(path, text string) {
+		noError(f.t, os.MkdirAll(filepath.Dir(path), 0o755))
+		noError(f.t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755))
+	}
+	script(f.g.Path(".git/hooks/reference-transaction"), fmt.Sprintf("[ \"$1\" != committed ] || { : >'%s'; %s; }\n", committed, more))
+	script(filepath.Join(top, "bin", "git"), fmt.Sprintf(
+		"if [ -e '%s' ]; then case $* in *for-each-ref*) exit 1 ;; esac; fi\nexec '%s' \"$@\"\n", committed, git))
+	f.openWith("PATH=" + filepath.Join(top, "bin") + ":" + os.Getenv("PATH"))
+	return committed
+}
+
 // TestAMoveThatCannotBeReadBackIsWrittenDown: Git made the move, and then cannot
 // read the ref. The claim stays, and the next command writes the move down.
 func TestAMoveThatCannotBeReadBackIsWrittenDown(t *testing.T) {
 	f := newFixture(t)
-	top := t.TempDir()
-	git, err := exec.LookPath("git")
-	noError(t, err)
-	committed := filepath.Join(top, "committed")
-	script := func(path, text string) {
-		noError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		noError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755))
-	}
-	script(f.g.Path(".git/hooks/reference-transaction"), fmt.Sprintf("[ \"$1\" != committed ] || : >'%s'\n", committed))
-	script(filepath.Join(top, "bin", "git"), fmt.Sprintf(
-		"if [ -e '%s' ]; then case $* in *for-each-ref*) exit 1 ;; esac; fi\nexec '%s' \"$@\"\n", committed, git))
 	order := f.order(nil)
-	f.openWith("PATH=" + filepath.Join(top, "bin") + ":" + os.Getenv("PATH"))
-	noError(t, os.RemoveAll(committed)) // the record's own ref was a transaction too
-	err = f.promote(order)
+	committed := f.unreadableOnce(":")
+	err := f.promote(order)
 	if fault.CodeOf(err) != fault.GitFailed || !AfterMove(err) || !strings.Contains(err.Error(), "Git moved refs/heads/live") {
 		t.Errorf("the move is told as %v", err)
 	}
@@ -322,19 +330,8 @@ func TestAMoveThatCannotBeReadBackIsWrittenDown(t *testing.T) {
 // and the next command writes the move down.
 func TestALostAnswerIsWrittenDown(t *testing.T) {
 	f := newFixture(t)
-	top := t.TempDir()
-	git, err := exec.LookPath("git")
-	noError(t, err)
-	committed := filepath.Join(top, "committed")
-	script := func(path, text string) {
-		noError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		noError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755))
-	}
 	order := f.order(nil)
-	script(f.g.Path(".git/hooks/reference-transaction"), fmt.Sprintf("[ \"$1\" != committed ] || { : >'%s'; kill -KILL $PPID; }\n", committed))
-	script(filepath.Join(top, "bin", "git"), fmt.Sprintf(
-		"if [ -e '%s' ]; then case $* in *for-each-ref*) exit 1 ;; esac; fi\nexec '%s' \"$@\"\n", committed, git))
-	f.openWith("PATH=" + filepath.Join(top, "bin") + ":" + os.Getenv("PATH"))
+	committed := f.unreadableOnce("kill -KILL $PPID")
 	if err := f.promote(order); fault.CodeOf(err) != fault.GitFailed || !AfterMove(err) {
 		t.Errorf("the move is told as %v", err)
 	}

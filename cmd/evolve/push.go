@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"io"
 	"strings"
 
@@ -41,16 +40,21 @@ func (s *session) push(remote, refspec string, tokens []review.Token) error {
 		}
 		specs = append(specs, review.RecordRefs+t.Hex())
 	}
-	return s.overhear((*gitrepo.Repo).Push, remote, specs...)
+	return s.pushTo(remote, specs...)
 }
 
-// overhear runs a push or a fetch. Git shows its progress as it always does, and
-// its results, which are none of ours, go to standard error. Where the server's
-// gate or Git says in the words of one of our codes why it refused, the exit status
-// says so too.
-func (s *session) overhear(do remoteVerb, remote string, refspecs ...string) error {
-	heard := &refusal{to: s.err}
-	err := do(s.repo, s.ctx, gitrepo.Terminal{In: s.in, Out: s.err, Err: heard, Progress: term.IsTerminal(int(s.err.Fd()))}, remote, refspecs...)
+// terminal is where git asks and shows its progress. Its results are none of
+// ours, so they go to standard error.
+func (s *session) terminal() gitrepo.Terminal {
+	return gitrepo.Terminal{In: s.in, Out: s.err, Err: s.err}
+}
+
+// pushTo pushes. Where the server's gate or Git says in the words of one of our
+// codes why it refused, the exit status says so too.
+func (s *session) pushTo(remote string, refspecs ...string) error {
+	heard, t := &refusal{to: s.err}, s.terminal()
+	t.Err, t.Progress = heard, term.IsTerminal(int(s.err.Fd()))
+	err := s.repo.Push(s.ctx, t, remote, refspecs...)
 	if fault.CodeOf(err) != fault.GitFailed || heard.code == "" {
 		return err
 	}
@@ -106,14 +110,16 @@ var everyRecord = []string{
 }
 
 func (p *program) reviewsPush() *cli.Command {
-	return p.reviewsRemote("push", "send every record and revocation to a remote", (*gitrepo.Repo).Push)
+	return p.reviewsRemote("push", "send every record and revocation to a remote", (*session).pushTo)
 }
 
 func (p *program) reviewsFetch() *cli.Command {
-	return p.reviewsRemote("fetch", "bring every record and revocation from a remote", (*gitrepo.Repo).Fetch)
+	return p.reviewsRemote("fetch", "bring every record and revocation from a remote", func(s *session, remote string, refspecs ...string) error {
+		return s.repo.Fetch(s.ctx, s.terminal(), remote, refspecs...)
+	})
 }
 
-type remoteVerb func(*gitrepo.Repo, context.Context, gitrepo.Terminal, string, ...string) error
+type remoteVerb func(s *session, remote string, refspecs ...string) error
 
 func (p *program) reviewsRemote(name, usage string, do remoteVerb) *cli.Command {
 	return &cli.Command{
@@ -134,7 +140,7 @@ func (p *program) reviewsRemote(name, usage string, do remoteVerb) *cli.Command 
 							WithHint("evolve review HEAD --ref REF makes one")
 					}
 				}
-				return s.overhear(do, args[0], everyRecord...)
+				return do(s, args[0], everyRecord...)
 			})
 		},
 	}

@@ -45,9 +45,9 @@ type Options struct {
 	// Namespace is what stands before the refs of the namespace that a push serves
 	// (gitnamespaces(7)), such as "refs/namespaces/a/"; "" for none.
 	Namespace string
-	// Early says that the configuration will be read for certain, EarlyObjects that
-	// objects will too:
-	// both git children are started beside the discovery, not after it.
+	// Early says that the configuration will be read for certain, EarlyObjects
+	// beside it that objects will too: their git children are started beside the
+	// discovery, not after it.
 	Early, EarlyObjects bool
 	// EarlyRefs are full names of refs whose values, as they are now, are the
 	// first thing that will be asked: they are listed early too, after Open was

@@ -195,7 +195,7 @@ func FuzzRedactor(f *testing.F) {
 			}
 		}
 		if len(secrets) == 0 {
-			t.Skip()
+			return
 		}
 		r := NewRedactor(NewRaw(one), NewRaw(two))
 		list := append([]string{secrets[0]}, encodings(secrets[0])...)
